@@ -1,0 +1,81 @@
+// `serve`: the running service. Refuses a schema that it does not know; ends by draining, with exit code 0.
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import { EXIT } from '../exit.ts'
+import { createLog, type Log } from '../log.ts'
+import { applySchema, schemaStatus } from '../postgres/schema.ts'
+import { openRuntime, type Runtime } from '../runtime.ts'
+import { createApp, listen, type Listening } from '../server.ts'
+import { SECOND_MS } from '../time.ts'
+import { openDatabaseUrl } from './database-url.ts'
+import { describeSchema } from './schema.ts'
+
+const HTTP_GRACE_MS = 10 * SECOND_MS
+
+/** Runs until a signal; resolves with the exit code. */
+export const serve = async (config: Config): Promise<number> => {
+  const log = createLog({ level: config.logLevel })
+  const database = await openDatabaseUrl(config, (line) => log.info(line))
+  try {
+    if (database.embedded) await applySchema(database.url, (line) => log.info(line))
+    const status = await schemaStatus(database.url)
+    if (status.kind !== 'current') {
+      throw new AppError(status.kind === 'behind' ? 'schema/behind' : 'schema/ahead', { todo: describeSchema(status) })
+    }
+    await run(config, database.url, log)
+    return EXIT.ok
+  } finally {
+    await database.close()
+  }
+}
+
+const run = async (config: Config, url: string, log: Log): Promise<void> => {
+  const signal = firstSignal()
+  const runtime = await openRuntime(config, url, log)
+  try {
+    sayAccounts(config, log)
+    const servers = await startServers(config, runtime, log)
+    const work = config.role === 'web' ? null : await runtime.startWork()
+    log.info({ role: config.role, ports: servers.map(({ port }) => port) }, 'serve.ready')
+    const name = await signal
+    log.info({ signal: name }, 'serve.draining')
+    runtime.beginDrain()
+    await Promise.all([...servers.map((server) => server.close(HTTP_GRACE_MS)), work?.drain()])
+  } finally {
+    await runtime.stop()
+  }
+  log.info('serve.stopped')
+}
+
+// The first signal drains; a second one ends the process at once.
+const firstSignal = (): Promise<string> =>
+  new Promise((resolve) => {
+    let asked = false
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(name, () => {
+        if (asked) process.exit(EXIT.interrupted)
+        asked = true
+        resolve(name)
+      })
+    }
+  })
+
+const sayAccounts = (config: Config, log: Log) => {
+  for (const account of config.accounts) {
+    if (account.apiKey === null) {
+      log.warn({ account: account.name }, 'account has no API key: its events are stored and stay pending')
+    }
+  }
+}
+
+const startServers = async (config: Config, runtime: Runtime, log: Log): Promise<Listening[]> => {
+  const { context } = runtime
+  const { host, port, apiPort, metricsPort } = config
+  const servers: Listening[] = []
+  if (config.role !== 'worker') {
+    servers.push(await listen(createApp(context, { serve: apiPort === null ? 'both' : 'webhooks' }), { host, port, log }))
+    if (apiPort !== null) servers.push(await listen(createApp(context, { serve: 'api' }), { host, port: apiPort, log }))
+  }
+  if (metricsPort !== null) servers.push(await listen(createApp(context, { serve: 'health' }), { host, port: metricsPort, log }))
+  return servers
+}

@@ -1,0 +1,166 @@
+// One claimed job: event row -> interpret -> link -> reconcile -> settle, all in the transaction that holds the claim
+// and the customer's lock. Everything that Stripe's answer decides happens inside a savepoint.
+import { insertAudit } from '../audit/queries.ts'
+import type { WorkerContext } from '../context.ts'
+import { recordAnswered, rememberCustomer, type CustomerRow } from '../customers/queries.ts'
+import { reconcile, type Evidence, type Reconciled } from '../entitlements/reconcile.ts'
+import { idOf } from '../ids.ts'
+import { eventJob } from '../jobs.ts'
+import type { Outcome } from '../outcome.ts'
+import type { Transaction } from '../postgres/pool.ts'
+import type { Claim } from '../postgres/queue.ts'
+import type { StripeAccount } from '../stripe/accounts.ts'
+import { openReader, type StripeReader } from '../stripe/read.ts'
+import { findClaimedEvent, type EventRow } from './attempt-queries.ts'
+import { guarded } from './attempt.ts'
+import { interpret, type Interpretation } from './interpret.ts'
+import { linkFromEvent, type Linked } from './link.ts'
+import { fanOut, recordMoneyBack, resolveCustomer } from './other-effects.ts'
+import { ALERT_AT_ATTEMPT, settle, type Settled } from './settle.ts'
+import { followUp, stopVanished, type Vanished } from './follow-up.ts'
+import { wakeStopped } from './wake.ts'
+
+export type Processed = { how: Settled | 'noop'; reason: string | null }
+
+/** Runs a claimed event job to its settlement. The caller holds the lock of the job's group. */
+export const processEvent = async (ctx: WorkerContext, tx: Transaction, claim: Claim): Promise<Processed> => {
+  const job = eventJob.safeParse(claim.data)
+  const event = job.success ? await findClaimedEvent(tx, { ...job.data, jobId: claim.id }) : null
+  if (event === null) {
+    // Settled since, another epoch, another job, or sent by hand (pg-boss's dashboard): nothing to do.
+    await ctx.queue.complete(tx, claim, { code: 'not_pending' })
+    return { how: 'noop', reason: 'not_pending' }
+  }
+  const facts = { account: event.account, event_id: event.event_id, type: event.type, attempts: event.attempts + 1 }
+  if (event.attempts + 1 === ALERT_AT_ATTEMPT) ctx.log.error({ ...facts, alert: 'attempt_5' }, 'inbox.attempt')
+  const outcome = await attempt(ctx, tx, event)
+  const how = await settle(ctx, tx, { event, claim, claimed: true, startedAt: event.now }, outcome)
+  const reason = 'reason' in outcome ? outcome.reason : null
+  if (how === 'dead') ctx.log.error({ ...facts, reason, alert: 'dead_letter' }, 'inbox.dead_letter')
+  else ctx.log.debug({ ...facts, how, reason }, 'inbox.process')
+  return { how, reason }
+}
+
+const attempt = async (ctx: WorkerContext, tx: Transaction, event: EventRow): Promise<Outcome> => {
+  const account = ctx.accounts.named(event.account)
+  if (account === null) return { kind: 'retry', reason: 'internal_error', error: 'account is not configured here' }
+  const body = parse(event.payload)
+  if (body === undefined) return { kind: 'permanent', reason: 'unrecognized_stripe_payload', error: 'the body is gone or not JSON' }
+  const meaning = interpret({ type: event.type, body, customerId: event.customer_id })
+  switch (meaning.kind) {
+    case 'ignore':
+      return { kind: 'done', processed: 'ignored', reason: meaning.reason }
+    case 'quarantine':
+      return { kind: 'permanent', reason: meaning.reason, error: meaning.error }
+    case 'resolve':
+      return guarded(ctx, tx, event, () => resolveCustomer(tx, event, meaning, body, readerFor(ctx, account)))
+    case 'unresolvable':
+      await recordMoneyBack(tx, event, body)
+      return { kind: 'done', processed: 'no_change', reason: 'customer_unresolved' }
+    case 'fan_out':
+      return fanOut(ctx, tx, event, meaning)
+    case 'reconcile':
+      return event.customer_id === null
+        ? { kind: 'permanent', reason: 'unrecognized_stripe_payload', error: 'no customer' }
+        : forCustomer(ctx, tx, { event, account, meaning, body, customerId: event.customer_id })
+  }
+}
+
+type CustomerEvent = {
+  event: EventRow
+  account: StripeAccount
+  meaning: Extract<Interpretation, { kind: 'reconcile' }>
+  body: unknown
+  customerId: string
+}
+
+const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerEvent): Promise<Outcome> => {
+  const { event, account, customerId } = input
+  const reader = readerFor(ctx, account)
+  let linked: Linked | null = null
+  const outcome = await guarded(ctx, tx, event, async (savepoint) => {
+    linked = await linkFromEvent(savepoint, event, customerId, input.meaning, reader)
+    return linked.kind === 'stop' ? linked.outcome : null
+  })
+  if (outcome !== null) return outcome
+  await recordMoneyBack(tx, event, input.body)
+  const customer = await rememberCustomer(tx, { account: event.account, customerId })
+  let vanished: Vanished | null = null
+  let answered = false
+  let settled = await guarded(ctx, tx, event, async (savepoint) => {
+    const result = await reconcileEvent(ctx, savepoint, input, customer, reader)
+    answered = result.kind === 'deferred' || result.kind === 'permanent'
+    if (result.kind !== 'vanished') return result
+    vanished = { subscriptionIds: result.subscriptionIds, answeredBy: await reader().accountId() }
+    return nothingYet
+  })
+  if (answered) await recordAnswered(tx, { account: event.account, customerId })
+  if (vanished !== null) settled = await stopVanished(ctx, tx, { account: event.account, customerId, vanished })
+  // After the read: the rows of other events must not be held while Stripe answers.
+  if ((linked as Linked | null)?.kind === 'linked') {
+    await wakeStopped(tx, ctx.queue, { account: event.account, customerId, reason: 'customer_not_linked', exceptEventId: event.event_id })
+  }
+  return settled
+}
+
+// Undoes the savepoint; what is to be done is decided outside of it.
+const nothingYet: Outcome = { kind: 'permanent', reason: 'vanished_at_stripe', error: null }
+
+type Vanishing = Extract<Reconciled, { kind: 'vanished' }>
+
+const reconcileEvent = async (ctx: WorkerContext, tx: Transaction, { event, meaning }: CustomerEvent, customer: CustomerRow, reader: () => StripeReader): Promise<Outcome | Vanishing> => {
+  if (customer.tenant_id === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
+  const result = await reconcile(ctx, tx, {
+    account: event.account,
+    customer: { ...customer, tenant_id: customer.tenant_id },
+    evidence: evidenceOf(event, meaning),
+    cause: event.event_id,
+    openReader: reader,
+  })
+  if (result.kind === 'vanished') return result
+  if (result.kind === 'blocked') return blockedOutcome(result)
+  await followUp(ctx, tx, { account: event.account, customerId: customer.customer_id, exceptEventId: event.event_id, result })
+  return appliedOutcome(tx, event, meaning, result)
+}
+
+const blockedOutcome = ({ reason, error }: Extract<Reconciled, { kind: 'blocked' }>): Outcome =>
+  reason === 'unmapped_stripe_price' ? { kind: 'deferred', reason, error } : { kind: 'permanent', reason, error }
+
+const appliedOutcome = async (tx: Transaction, event: EventRow, meaning: CustomerEvent['meaning'], result: Extract<Reconciled, { kind: 'reconciled' }>): Promise<Outcome> => {
+  const processed = result.disagreements.length > 0 ? 'superseded' : result.changed ? 'applied' : 'no_change'
+  const reason = processed === 'superseded' ? ('superseded_by_live_state' as const) : result.reason
+  await insertAudit(tx, {
+    account: event.account,
+    eventId: event.event_id,
+    epoch: event.epoch,
+    customerId: event.customer_id,
+    subscriptionId: meaning.topic === 'subscription' ? idOf(meaning.object) : null,
+    kind: processed,
+    reason,
+    detail: { changed: result.changed, covered: result.covered, disagreements: result.disagreements },
+  })
+  return { kind: 'done', processed, reason }
+}
+
+const evidenceOf = (event: EventRow, { topic, object }: CustomerEvent['meaning']): Evidence => ({
+  receivedSeq: event.received_seq,
+  epoch: event.epoch,
+  topic: topic === 'subscription' || topic === 'invoice' ? topic : 'other',
+  object,
+  subscriptionId: topic === 'subscription' ? idOf(object) : null,
+  invoiceId: topic === 'invoice' ? idOf(object) : null,
+})
+
+// One read an attempt: its deadline starts when it is first needed.
+const readerFor = (ctx: WorkerContext, account: StripeAccount): (() => StripeReader) => {
+  let reader: StripeReader | null = null
+  return () => (reader ??= openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now }))
+}
+
+const parse = (payload: string | null): unknown => {
+  try {
+    return payload === null ? undefined : JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,108 @@
+// POST -> verify -> insert + enqueue in one transaction -> 200. What carries a valid signature and is JSON ends in
+// 2xx once stored, never in 4xx: Stripe would retry it for days and then disable the endpoint.
+import { createHash } from 'node:crypto'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { Context } from '../context.ts'
+import type { StripeAccount } from '../stripe/accounts.ts'
+import { verifySignature } from '../stripe/webhook.ts'
+import { readEnvelope, settledAtReceipt } from './interpret.ts'
+import { openStore, type Delivery, type Store } from './store.ts'
+
+// Stripe's own bodies stay far below; a larger one is not from Stripe.
+const BODY_MAX_BYTES = 1_048_576
+
+export type ReceiveParts = Pick<Context, 'accounts' | 'ingest' | 'log' | 'queue' | 'draining' | 'now' | 'pinLivemode'>
+
+/** `POST /stripe` (account `default`) and `POST /stripe/:account`. */
+export const webhookRoutes = (parts: ReceiveParts): Hono => {
+  const store = openStore(parts.ingest, parts.queue)
+  const limit = bodyLimit({ maxSize: BODY_MAX_BYTES, onError: (c) => c.json({ error: 'body_too_large' }, 413) })
+  const receive = async (request: Request, name: string) => {
+    const account = parts.accounts.named(name)
+    return account === null ? answer(404, { error: 'unknown_account' }) : receiveDelivery(parts, store, account, request)
+  }
+  return new Hono()
+    .post('/stripe', limit, (c) => receive(c.req.raw, 'default'))
+    .post('/stripe/:account', limit, (c) => receive(c.req.raw, c.req.param('account')))
+}
+
+const answer = (status: number, body: object): Response => Response.json(body, { status })
+
+const receiveDelivery = async (parts: ReceiveParts, store: Store, account: StripeAccount, request: Request) => {
+  if (parts.draining()) return unavailable()
+  if (!isPlainJson(request)) return answer(415, { error: 'unsupported_media_type' })
+  const body = new Uint8Array(await request.arrayBuffer())
+  const verified = verifySignature({
+    body,
+    header: request.headers.get('stripe-signature'),
+    secrets: account.secrets,
+    now: parts.now(),
+  })
+  if (verified.kind === 'invalid') {
+    parts.log.warn({ account: account.name, why: verified.why }, 'inbox.signature_invalid')
+    return answer(400, { error: 'signature_invalid' })
+  }
+  const parsed = parseJson(body)
+  if (parsed === null) return answer(400, { error: 'not_json' })
+  return storeVerified(parts, store, account, parsed)
+}
+
+const storeVerified = async (parts: ReceiveParts, store: Store, account: StripeAccount, parsed: ParsedBody) => {
+  try {
+    const delivery = await deliveryOf(parts, account, parsed)
+    const result = await store.put(delivery)
+    const facts = { account: account.name, event_id: delivery.eventId, type: delivery.type, result, reason: delivery.ignoredReason }
+    // Somebody else's events at our door: a wrong endpoint, which nobody would notice otherwise.
+    const foreign = delivery.ignoredReason === 'livemode_mismatch' || delivery.ignoredReason === 'account_mismatch'
+    if (foreign) parts.log.error({ ...facts, alert: delivery.ignoredReason }, 'inbox.receive')
+    else parts.log.info(facts, 'inbox.receive')
+    return answer(200, { received: true, result })
+  } catch (error) {
+    parts.log.error({ account: account.name, err: error }, 'inbox.not_stored')
+    return unavailable()
+  }
+}
+
+const unavailable = () =>
+  Response.json({ error: 'not_stored', todo: 'deliver it again' }, { status: 503, headers: { 'retry-after': '5' } })
+
+// Stripe sends `application/json; charset=utf-8`, never compressed.
+const isPlainJson = (request: Request): boolean => {
+  const [type] = (request.headers.get('content-type') ?? '').split(';', 1)
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  return type?.trim().toLowerCase() === 'application/json' && encoding.toLowerCase() === 'identity'
+}
+
+type ParsedBody = { text: string; value: unknown }
+
+// Strict UTF-8: bytes that decode to a replacement character would not be what was signed.
+const parseJson = (body: Uint8Array): ParsedBody | null => {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    return { text, value: JSON.parse(text) as unknown }
+  } catch {
+    return null
+  }
+}
+
+const deliveryOf = async (parts: ReceiveParts, account: StripeAccount, { text, value }: ParsedBody): Promise<Delivery> => {
+  const envelope = readEnvelope(value)
+  const livemode = await parts.pinLivemode(account, envelope.livemode)
+  return {
+    account: account.name,
+    // Without a usable id the body's own hash tells copies apart; the worker dead-letters it where people look.
+    eventId: envelope.eventId ?? `sha256_${createHash('sha256').update(text).digest('hex')}`,
+    type: envelope.type ?? 'unrecognized',
+    livemode: envelope.livemode ?? livemode ?? false,
+    apiVersion: envelope.apiVersion,
+    createdAt: envelope.createdAt,
+    customerId: envelope.customerId,
+    objectId: envelope.objectId,
+    payload: text,
+    ignoredReason:
+      envelope.eventId === null || envelope.type === null
+        ? null
+        : settledAtReceipt(envelope, { livemode, connectId: account.connectId }),
+  }
+}

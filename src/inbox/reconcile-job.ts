@@ -1,0 +1,87 @@
+// One claimed `customer.reconcile` job: the same read and write as for an event, without an event. The queue counts
+// its tries; used up, it becomes a finding, and the next sweep or event reads the customer again.
+import { noteFinding, resolveFinding } from '../audit/queries.ts'
+import type { WorkerContext } from '../context.ts'
+import { recordAnswered, rememberCustomer } from '../customers/queries.ts'
+import { reconcile, type Reconciled } from '../entitlements/reconcile.ts'
+import { enqueueReconcile } from '../entitlements/sweep.ts'
+import { reconcileJob, type ReconcileJob } from '../jobs.ts'
+import type { Outcome } from '../outcome.ts'
+import type { Transaction } from '../postgres/pool.ts'
+import type { Claim } from '../postgres/queue.ts'
+import { openReader } from '../stripe/read.ts'
+import { guarded } from './attempt.ts'
+import { followUp, stopVanished, type Vanished } from './follow-up.ts'
+
+export type Ran = { how: 'applied' | 'retried' | 'postponed' | 'dead' | 'noop'; reason: string | null }
+
+/** Runs a claimed reconcile job. The caller holds the lock of the job's group. */
+export const processReconcile = async (ctx: WorkerContext, tx: Transaction, claim: Claim): Promise<Ran> => {
+  const job = reconcileJob.safeParse(claim.data)
+  if (!job.success) {
+    await ctx.queue.complete(tx, claim, { code: 'not_a_job' })
+    return { how: 'noop', reason: 'not_a_job' }
+  }
+  const outcome = await attempt(ctx, tx, job.data)
+  return settleJob(ctx, tx, claim, job.data, outcome)
+}
+
+const attempt = async (ctx: WorkerContext, tx: Transaction, { account: name, customerId, cause }: ReconcileJob): Promise<Outcome> => {
+  const account = ctx.accounts.named(name)
+  if (account?.client == null) return { kind: 'retry', reason: 'internal_error', error: 'account has no key here' }
+  const key = { account: name, customerId }
+  const customer = await rememberCustomer(tx, key)
+  const tenantId = customer.tenant_id
+  if (tenantId === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
+  let vanished: Vanished | null = null
+  let answered = false
+  const outcome = await guarded(ctx, tx, { account: name, customer_id: customerId }, async (savepoint): Promise<Outcome> => {
+    const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
+    const result: Reconciled = await reconcile(ctx, savepoint, {
+      account: name,
+      customer: { ...customer, tenant_id: tenantId },
+      evidence: null,
+      cause: `job:${cause}`,
+      openReader: () => reader,
+    })
+    answered = result.kind === 'blocked' && result.answered
+    if (result.kind === 'blocked') return { kind: 'permanent', reason: result.reason, error: result.error }
+    if (result.kind === 'vanished') {
+      vanished = { subscriptionIds: result.subscriptionIds, answeredBy: await reader.accountId() }
+      return { kind: 'permanent', reason: 'vanished_at_stripe', error: null }
+    }
+    await followUp(ctx, savepoint, { ...key, exceptEventId: null, result })
+    return { kind: 'done', processed: result.changed ? 'applied' : 'no_change', reason: null }
+  })
+  if (answered) await recordAnswered(tx, key)
+  return vanished === null ? outcome : stopVanished(ctx, tx, { account: name, customerId, vanished })
+}
+
+const settleJob = async (ctx: WorkerContext, tx: Transaction, claim: Claim, job: ReconcileJob, outcome: Outcome): Promise<Ran> => {
+  const subject = { account: job.account, code: 'reconcile_failed', subject: job.customerId }
+  switch (outcome.kind) {
+    case 'done':
+      await resolveFinding(tx, { ...subject, by: `job:${job.cause}` })
+      await ctx.queue.complete(tx, claim, { code: outcome.reason ?? outcome.processed })
+      return { how: 'applied', reason: outcome.reason }
+    case 'postponed':
+      await ctx.queue.complete(tx, claim, { code: outcome.reason })
+      await enqueueReconcile(tx, ctx.queue, { ...job, startAfterMs: outcome.delayMs })
+      return { how: 'postponed', reason: outcome.reason }
+    case 'retry':
+      if (claim.retryCount < claim.retryLimit) {
+        await ctx.queue.retry(tx, claim, outcome.reason, null)
+        return { how: 'retried', reason: outcome.reason }
+      }
+      break
+    case 'deferred':
+    case 'permanent':
+    case 'rerouted':
+      break
+  }
+  const reason = 'reason' in outcome ? outcome.reason : null
+  await noteFinding(tx, { ...subject, detail: { reason, cause: job.cause } })
+  ctx.log.error({ account: job.account, alert: 'reconcile_failed', reason }, 'entitlements.reconcile_failed')
+  await ctx.queue.complete(tx, claim, { code: 'reconcile_failed' })
+  return { how: 'dead', reason }
+}

@@ -1,0 +1,33 @@
+// An attempt whose own transaction could not be settled (a constraint, a text that the database refuses): recorded on
+// a connection kept for this, or the claim would come back at once and for ever.
+import type { WorkerContext } from '../context.ts'
+import { eventJob } from '../jobs.ts'
+import { lockGroup } from '../postgres/lock.ts'
+import type { Claim } from '../postgres/queue.ts'
+import { SECOND_MS } from '../time.ts'
+import { findClaimedEvent } from './attempt-queries.ts'
+import { errorWord } from './attempt.ts'
+import { settle } from './settle.ts'
+
+/** Records a failed attempt by compare-and-set; does nothing where the event was settled since. Never throws. */
+export const recordUnsettled = async (ctx: WorkerContext, claim: Claim, error: unknown): Promise<void> => {
+  try {
+    await ctx.reserve.transaction(async (tx) => {
+      await lockGroup(tx, claim.group)
+      const job = eventJob.safeParse(claim.data)
+      if (!job.success) {
+        await ctx.queue.reschedule(tx, claim.queue, claim.id, 5 * SECOND_MS)
+        return
+      }
+      const event = await findClaimedEvent(tx, { ...job.data, jobId: claim.id })
+      if (event === null) return
+      await settle(ctx, tx, { event, claim, claimed: false, startedAt: event.now }, {
+        kind: 'retry',
+        reason: 'internal_error',
+        error: errorWord(error),
+      })
+    })
+  } catch (second) {
+    ctx.log.error({ err: second, alert: 'not_settled' }, 'worker.not_recorded')
+  }
+}

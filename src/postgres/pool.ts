@@ -1,0 +1,246 @@
+// How we speak to PostgreSQL: slonik pools that validate rows, name statements, pin READ COMMITTED, never wait
+// without a bound, and destroy a client whose answer does not come. Must never log statements or values.
+import type { Interceptor } from 'slonik'
+import { createPgDriverFactory } from '@slonik/pg-driver'
+import {
+  createPool,
+  type CommonQueryMethods,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  type DriverFactory,
+  SchemaValidationError,
+  stringifyDsn,
+  parseDsn,
+  sql,
+} from 'slonik'
+import { AppError } from '../errors.ts'
+import { createGate } from './gate.ts'
+
+/** Anything that can run one statement: a connection outside or inside a transaction. */
+export type Queries = CommonQueryMethods
+/** Says what you hold: statements through it commit or roll back together. */
+export type Transaction = DatabaseTransactionConnection
+
+export type DatabaseOptions = {
+  /** postgres:// URL. */
+  url: string
+  /** Shown in pg_stat_activity. */
+  name: string
+  /** Connections, opened at once and kept. */
+  size: number
+  /** Behind a transaction pooler: no startup parameters, no named statements. */
+  pooled: boolean
+  statementTimeoutMs: number
+  lockTimeoutMs: number
+  idleInTransactionTimeoutMs: number
+  /** Longest wait for a free connection before AppError `postgres/busy`. */
+  acquireTimeoutMs: number
+}
+
+export type Database = {
+  /** One connection, each statement by itself. */
+  run: <T>(work: (db: Queries) => Promise<T>) => Promise<T>
+  /**
+   * One READ COMMITTED transaction, tried once. An error rolls back and is rethrown; `rollBackWith(value)` rolls
+   * back on purpose and returns the value.
+   */
+  transaction: <T>(work: (tx: Transaction) => Promise<T | RolledBack<T>>) => Promise<T>
+  /** Callers that hold or wait for a connection now. */
+  load: () => { active: number; waiting: number }
+  /** Waits for those who hold a connection (at most `graceMs`), then closes. */
+  end: (graceMs?: number) => Promise<void>
+}
+
+export type RolledBack<T> = { readonly rolledBack: true; readonly value: T }
+/** What a transaction returns to undo itself without being an error. */
+export const rollBackWith = <T>(value: T): RolledBack<T> => ({ rolledBack: true, value })
+
+const isRolledBack = <T>(result: T | RolledBack<T>): result is RolledBack<T> =>
+  typeof result === 'object' && result !== null && 'rolledBack' in result
+
+/** Opens a pool; no connection is made before the first use. */
+export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  const pool = await createPool(dsn(options), {
+    driverFactory: deadlineDriver(options.statementTimeoutMs + 1_000),
+    connectionTimeout: Math.min(5_000, options.acquireTimeoutMs),
+    connectionRetryLimit: 1,
+    statementTimeout: options.pooled ? 'DISABLE_TIMEOUT' : options.statementTimeoutMs,
+    idleInTransactionSessionTimeout: options.pooled ? 'DISABLE_TIMEOUT' : options.idleInTransactionTimeoutMs,
+    idleTimeout: 'DISABLE_TIMEOUT',
+    gracefulTerminationTimeout: 500,
+    maxPoolSize: options.size,
+    minPoolSize: 0,
+    queryRetryLimit: 0,
+    transactionRetryLimit: 0,
+    // Only transaction-scoped state is ever set, and DISCARD ALL would drop the named statements.
+    resetConnection: async () => {},
+    typeParsers,
+    interceptors: [validateRows, ...(options.pooled ? [] : [nameStatements()])],
+  })
+  // Idle connections that the server ended are slonik's to replace; without a listener they would end the process.
+  pool.on('error', () => {})
+  return boundedDatabase(pool, options)
+}
+
+const boundedDatabase = (pool: DatabasePool, options: DatabaseOptions): Database => {
+  const gate = createGate(options.size, options.acquireTimeoutMs)
+  return {
+    run: (work) => gate.through(() => pool.connect((connection) => work(connection))),
+    transaction: (work) =>
+      gate.through(() =>
+        transactionOn(pool, async (tx) => {
+          if (options.pooled) await setTimeouts(tx, options)
+          return work(tx)
+        }),
+      ),
+    load: gate.load,
+    end: async (graceMs = 5_000) => {
+      await gate.close(graceMs)
+      await pool.end()
+    },
+  }
+}
+
+// An error that leaves pool.connect destroys the connection (6 ms to make a new one). After a plain rollback the
+// connection is sound, so such errors are carried out as values.
+const transactionOn = async <T>(
+  pool: DatabasePool,
+  work: (tx: Transaction) => Promise<T | RolledBack<T>>,
+): Promise<T> => {
+  let first: { error: unknown } | null = null
+  const outcome = await pool.connect(async (connection) => {
+    try {
+      const value = await connection.transaction(async (tx) => {
+        try {
+          const result = await work(tx)
+          if (isRolledBack(result)) throw new Undo(result.value)
+          return result
+        } catch (error) {
+          first ??= { error }
+          throw error
+        }
+      }, 0)
+      return { value }
+    } catch (error) {
+      if (error instanceof Undo) return { value: error.value as T }
+      if (isConnectionLoss(error)) throw first?.error ?? error
+      return { error: first?.error ?? error }
+    }
+  })
+  if ('error' in outcome) throw outcome.error
+  return outcome.value
+}
+
+class Undo extends Error {
+  readonly value: unknown
+  constructor(value: unknown) {
+    super('rolled back on purpose')
+    this.value = value
+  }
+}
+
+const setTimeouts = (tx: Transaction, options: DatabaseOptions) =>
+  tx.query(sql.unsafe`
+    select
+      set_config('statement_timeout', ${String(options.statementTimeoutMs)}, true),
+      set_config('lock_timeout', ${String(options.lockTimeoutMs)}, true),
+      set_config('idle_in_transaction_session_timeout', ${String(options.idleInTransactionTimeoutMs)}, true)
+  `)
+
+const dsn = (options: DatabaseOptions): string => {
+  const parts = parseDsn(options.url)
+  return stringifyDsn({
+    ...parts,
+    applicationName: options.name,
+    ...(options.pooled ? {} : { options: `-c lock_timeout=${options.lockTimeoutMs}` }),
+  })
+}
+
+const typeParsers = [
+  // Milliseconds since the epoch (time.ts).
+  { name: 'timestamptz', parse: (text: string) => Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')) },
+  { name: 'int8', parse: Number },
+  { name: 'numeric', parse: Number },
+]
+
+// sql.type(schema) by itself validates nothing.
+const validateRows: Interceptor = {
+  name: 'validate-rows',
+  transformRow: (context, query, row) => {
+    const parsed = context.resultParser?.['~standard'].validate(row)
+    if (parsed === undefined) return row
+    if (parsed instanceof Promise) throw new TypeError('row schemas must be synchronous')
+    if (parsed.issues) throw new SchemaValidationError(query, row, parsed.issues)
+    return parsed.value as typeof row
+  },
+}
+
+// Planning the wide statements is half of the server's work; a name lets it keep the plan. Texts are few and fixed;
+// beyond the bound (a text built at run time) statements stay unnamed.
+const MAX_NAMES = 500
+const nameStatements = (): Interceptor => {
+  const names = new Map<string, string>()
+  return {
+    name: 'name-statements',
+    transformQuery: (_context, query) => {
+      const known = names.get(query.sql)
+      if (known !== undefined) return { ...query, name: known }
+      if (names.size >= MAX_NAMES) return query
+      const name = `gs${names.size}`
+      names.set(query.sql, name)
+      return { ...query, name }
+    },
+  }
+}
+
+// A frozen server answers nothing, and no server-side timeout helps: the client gives up by itself and its
+// connection is destroyed, because a late answer would reach the next user.
+const deadlineDriver = (deadlineMs: number): DriverFactory => {
+  const plain = createPgDriverFactory()
+  return async (setup) => {
+    const driver = await plain(setup)
+    return {
+      createClient: async () => {
+        const client = await driver.createClient()
+        return {
+          ...client,
+          query: async (text, values, queryOptions) => {
+            const statement = text === 'START TRANSACTION' ? 'START TRANSACTION ISOLATION LEVEL READ COMMITTED' : text
+            let timer: NodeJS.Timeout | undefined
+            const late = new Promise<never>((_resolve, reject) => {
+              timer = setTimeout(() => {
+                void client.destroy().catch(() => {})
+                reject(new AppError('postgres/no_answer', { deadline_ms: deadlineMs }))
+              }, deadlineMs)
+            })
+            try {
+              return await Promise.race([client.query(statement, values, queryOptions), late])
+            } finally {
+              clearTimeout(timer)
+            }
+          },
+        }
+      },
+    }
+  }
+}
+
+const LOST_NAMES = new Set(['BackendTerminatedError', 'BackendTerminatedUnexpectedlyError', 'IdleTransactionTimeoutError', 'ConnectionError'])
+const LOST_CODES = /^(08|57P0|53300|25P03|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/
+
+/** Did the connection, rather than the statement, fail? Then nothing is known to be wrong with the work. */
+export const isConnectionLoss = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AppError) return error.code === 'postgres/no_answer' || error.code === 'postgres/busy'
+  if (LOST_NAMES.has(error.name) || LOST_NAMES.has(error.constructor.name)) return true
+  const code = sqlState(error)
+  return (code !== null && LOST_CODES.test(code)) || /Client (is|was)|Connection terminated|pending destroy/.test(error.message)
+}
+
+/** SQLSTATE (or Node's error code) of an error, looking through slonik's wrappers. */
+export const sqlState = (error: unknown): string | null => {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string') return at.code
+  }
+  return null
+}

@@ -1,0 +1,103 @@
+// Reads Stripe's live state: a customer whole (all subscriptions, items, pages), or who an object belongs to. Every
+// answer's kind and id are checked, because the SDK takes a stranger's 404 for a success. Writes nothing.
+import type Stripe from 'stripe'
+import { idOf } from '../ids.ts'
+import { READ_DEADLINE_MS, underSignal, type StripeAccount } from './accounts.ts'
+import type { Budget, Endpoint } from './budget.ts'
+import { readStripeFailure, UnexpectedAnswer } from './failure.ts'
+
+// 100 an answer is Stripe's most; a customer with more than 2,000 subscriptions needs a person, not a page more.
+const PAGE = 100
+const MAX_PAGES = 20
+
+/** One bounded read: all its calls share a deadline, and end when `stop` fires. */
+export type StripeReader = {
+  /** Null where Stripe says `resource_missing`; a deleted customer reads as `{ deleted: true }`. */
+  customer: (id: string) => Promise<Stripe.Customer | Stripe.DeletedCustomer | null>
+  /** All subscriptions of a customer in any status, with all their items. */
+  subscriptionsOf: (customerId: string) => Promise<Stripe.Subscription[]>
+  subscription: (id: string) => Promise<Stripe.Subscription | null>
+  openInvoicesOf: (customerId: string) => Promise<Stripe.Invoice[]>
+  invoice: (id: string) => Promise<Stripe.Invoice | null>
+  charge: (id: string) => Promise<Stripe.Charge | null>
+  /** Frozen time of a test clock, in seconds. */
+  testClock: (id: string) => Promise<number | null>
+  /** Stripe's own id of the account that the key belongs to. */
+  accountId: () => Promise<string>
+}
+
+/** Starts a read: its 8 s run from now. `now` is the process's clock in milliseconds. */
+export const openReader = (
+  { client, name }: StripeAccount,
+  budget: Budget,
+  options: { stop: AbortSignal; now: () => number },
+): StripeReader => {
+  if (client === null) throw new TypeError(`account ${name} has no API key`)
+  const signal = AbortSignal.any([options.stop, AbortSignal.timeout(READ_DEADLINE_MS)])
+  const deadlineAt = options.now() + READ_DEADLINE_MS
+  const call = <T>(endpoint: Endpoint, ask: () => Promise<T>): Promise<T> =>
+    budget.call(name, endpoint, deadlineAt, () => underSignal(signal, ask))
+  const one = async <T>(endpoint: Endpoint, kind: string, ask: () => Promise<T>): Promise<T | null> => {
+    try {
+      return checked(kind, await call(endpoint, ask))
+    } catch (error) {
+      if (readStripeFailure(error)?.kind === 'missing') return null
+      throw error
+    }
+  }
+  const all = <T extends { id?: string }>(endpoint: Endpoint, kind: string, ask: (after: object) => Promise<Stripe.ApiList<T>>) =>
+    allPages(kind, (after) => call(endpoint, () => ask(after)))
+
+  return {
+    customer: (id) => one('customers', 'customer', () => client.customers.retrieve(id)),
+    subscriptionsOf: async (customer) => {
+      const found = await all('subscriptions', 'subscription', (after) =>
+        client.subscriptions.list({ customer, status: 'all', limit: PAGE, expand: ['data.customer'], ...after }),
+      )
+      for (const subscription of found) await completeItems(subscription)
+      return found
+    },
+    subscription: async (id) => {
+      const found = await one('subscriptions', 'subscription', () => client.subscriptions.retrieve(id, { expand: ['customer'] }))
+      if (found !== null) await completeItems(found)
+      return found
+    },
+    openInvoicesOf: (customer) =>
+      all('invoices', 'invoice', (after) => client.invoices.list({ customer, status: 'open', limit: PAGE, ...after })),
+    invoice: (id) => one('invoices', 'invoice', () => client.invoices.retrieve(id)),
+    charge: (id) => one('charges', 'charge', () => client.charges.retrieve(id)),
+    testClock: async (id) =>
+      (await one('test_clocks', 'test_helpers.test_clock', () => client.testHelpers.testClocks.retrieve(id)))?.frozen_time ?? null,
+    accountId: async () => checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,
+  }
+
+  // Embedded lists carry the first page only.
+  async function completeItems(subscription: Stripe.Subscription) {
+    if (!subscription.items.has_more) return
+    subscription.items.data = await all('subscription_items', 'subscription_item', (after) =>
+      client!.subscriptionItems.list({ subscription: subscription.id, limit: PAGE, ...after }),
+    )
+    subscription.items.has_more = false
+  }
+}
+
+const allPages = async <T extends { id?: string }>(
+  kind: string,
+  ask: (after: { starting_after?: string }) => Promise<Stripe.ApiList<T>>,
+): Promise<T[]> => {
+  const found: T[] = []
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const last = found.at(-1)?.id
+    const answer = await ask(last === undefined ? {} : { starting_after: last })
+    if (answer.object !== 'list' || !Array.isArray(answer.data)) throw new UnexpectedAnswer(`a list of ${kind}`)
+    for (const element of answer.data) found.push(checked(kind, element))
+    if (!answer.has_more) return found
+  }
+  throw new UnexpectedAnswer(`a list of at most ${MAX_PAGES * PAGE} ${kind} objects`)
+}
+
+const checked = <T>(kind: string, value: T): T => {
+  const object = typeof value === 'object' && value !== null && 'object' in value ? value.object : null
+  if (object !== kind || idOf(value) === null) throw new UnexpectedAnswer(`an object of kind ${kind}`)
+  return value
+}

@@ -1,0 +1,119 @@
+// What a worker process does beside its slots: know which accounts may be worked, probe paused ones, pin Stripe's
+// account ids, send due rechecks, find lost jobs. Each pass is safe to run in several processes at once.
+import type { WorkerContext } from '../context.ts'
+import { sweepRechecks } from '../entitlements/sweep.ts'
+import { anyDue, oldestPendingAge } from '../inbox/queries.ts'
+import { sweepLostJobs } from '../inbox/sweep.ts'
+import type { StripeAccount } from '../stripe/accounts.ts'
+import { readStripeFailure } from '../stripe/failure.ts'
+import { claimDueProbes, listAccounts, pauseAccount, pinStripeAccountId, resumeAccount } from '../stripe/queries.ts'
+import { openReader } from '../stripe/read.ts'
+import { SECOND_MS } from '../time.ts'
+
+// All workers read the accounts' rows before they claim; a pause takes hold within this.
+const ACCOUNTS_FRESH_MS = 500
+const TICK_MS = SECOND_MS
+const LOST_JOBS_EACH_TICKS = 30
+
+const cache = new WeakMap<object, { at: number; accounts: Promise<string[]> }>()
+
+/** Names of the accounts whose jobs may be claimed now: with a key, not in hold, not paused. */
+export const workableAccounts = (ctx: WorkerContext): Promise<string[]> => {
+  const known = cache.get(ctx)
+  if (known !== undefined && performance.now() - known.at < ACCOUNTS_FRESH_MS) return known.accounts
+  const accounts = ctx.work.run(listAccounts).then((rows) => {
+    const stopped = new Set(rows.filter((row) => row.hold || row.pause_cause !== null).map((row) => row.account))
+    return ctx.accounts.all.filter(({ name, client }) => client !== null && !stopped.has(name)).map(({ name }) => name)
+  })
+  accounts.catch(() => cache.delete(ctx))
+  cache.set(ctx, { at: performance.now(), accounts })
+  return accounts
+}
+
+/** The accounts' states changed here: do not wait for the cache. */
+const forget = (ctx: WorkerContext) => cache.delete(ctx)
+
+export type Upkeep = { stop: () => Promise<void> }
+
+/** Starts the passes; `wake` is called when there may be work again. */
+export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  const pinned = new Set<string>()
+  const tick = async (count: number) => {
+    try {
+      await ctx.refreshCatalog()
+      await pinAccounts(ctx, pinned)
+      if (await probePaused(ctx)) {
+        forget(ctx)
+        wake()
+      }
+      const accounts = await workableAccounts(ctx)
+      if ((await sweepRechecks(ctx, accounts)) > 0) wake()
+      if (count % LOST_JOBS_EACH_TICKS === LOST_JOBS_EACH_TICKS - 1) {
+        if ((await sweepLostJobs(ctx, accounts)) > 0) wake()
+        await alertOldest(ctx, accounts)
+      }
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'worker.upkeep_failed')
+    }
+    if (!stopped) timer = setTimeout(() => (running = tick(count + 1)), TICK_MS)
+  }
+  running = tick(0)
+  return {
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+const ask = (ctx: WorkerContext, account: StripeAccount) => openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now }).accountId()
+
+/** Lifts the pause of accounts whose Stripe answers again. True where one was lifted. */
+const probePaused = async (ctx: WorkerContext): Promise<boolean> => {
+  let lifted = false
+  for (const name of await ctx.work.run(claimDueProbes)) {
+    const account = ctx.accounts.named(name)
+    if (account === null || account.client === null) continue
+    try {
+      await ask(ctx, account)
+    } catch (error) {
+      ctx.log.warn({ account: name, cause: readStripeFailure(error)?.kind ?? 'unknown' }, 'stripe.probe_failed')
+      continue
+    }
+    lifted = (await ctx.work.run((db) => resumeAccount(db, name))) || lifted
+    ctx.log.info({ account: name }, 'stripe.account_resumed')
+  }
+  return lifted
+}
+
+// The key's account is pinned at first use; another one later means that somebody mixed up keys.
+const pinAccounts = async (ctx: WorkerContext, pinned: Set<string>) => {
+  for (const account of ctx.accounts.all) {
+    if (account.client === null || pinned.has(account.name)) continue
+    pinned.add(account.name)
+    let stripeAccountId: string
+    try {
+      stripeAccountId = await ask(ctx, account)
+    } catch (error) {
+      if (ctx.stop.aborted) return
+      ctx.log.warn({ account: account.name, cause: readStripeFailure(error)?.kind ?? 'unknown' }, 'stripe.account_not_read')
+      continue
+    }
+    const row = await ctx.work.run((db) => pinStripeAccountId(db, { account: account.name, stripeAccountId }))
+    if (row.stripe_account_id === stripeAccountId) continue
+    await ctx.work.run((db) => pauseAccount(db, { account: account.name, cause: 'stripe_account_changed', probeMs: null }))
+    forget(ctx)
+    ctx.log.error({ account: account.name, alert: 'stripe_account_changed' }, 'stripe.account_paused')
+  }
+}
+
+const alertOldest = async (ctx: WorkerContext, accounts: readonly string[]) => {
+  const oldestMs = await ctx.work.run(oldestPendingAge)
+  if (oldestMs === null || oldestMs <= ctx.config.recoveryObjectiveMs) return
+  const due = await ctx.work.run((db) => anyDue(db, accounts))
+  ctx.log.error({ alert: 'recovery_objective', oldest_pending_ms: Math.round(oldestMs), due }, 'worker.oldest_pending')
+}

@@ -1,0 +1,24 @@
+// Everything that the service logs during the specs, in memory and in a file per process: a spec greps all of it for
+// what must never be logged.
+import { appendFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const LOG_FOLDER = join(import.meta.dirname, '../../node_modules/.cache/goodstanding-logs')
+const FILE = join(LOG_FOLDER, `${process.pid}.log`)
+
+const lines: string[] = []
+mkdirSync(LOG_FOLDER, { recursive: true })
+
+/** A destination for createLog. */
+export const capturedLog = {
+  write: (line: string) => {
+    lines.push(line)
+    appendFileSync(FILE, line)
+  },
+}
+
+/** Lines of this process that carry a message, parsed. */
+export const loggedLines = (message: string): Record<string, unknown>[] =>
+  lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['msg'] === message)
+
+export const forgetLog = () => lines.splice(0)

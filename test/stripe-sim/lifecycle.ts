@@ -1,0 +1,214 @@
+// What time does to subscriptions: trials end, periods renew, payments are retried, scheduled ends come. Each step
+// is also a verb of its own; `tick` applies all that is due, in order of its time, with that time in the events.
+
+import {
+  announceInvoice,
+  draftInvoice,
+  failInvoice,
+  finalizeInvoice,
+  followInvoice,
+  settleInvoice,
+} from './invoices.ts'
+import { addInterval, intervalOf } from './items.ts'
+import type { Payment } from './subscriptions.ts'
+import { cancelSubscription, changeSub, draftFor, earliestEnd, liveSub } from './subscriptions.ts'
+import { invoiceWire } from './shapes-money.ts'
+import { subscriptionWire } from './shapes.ts'
+import { ownedBy } from './state.ts'
+import type { InvoiceState, ItemState, SubState } from './state.ts'
+import { need } from './world.ts'
+import type { World } from './world.ts'
+
+const HOUR = 3_600
+const DAY = 86_400
+const INCOMPLETE_LIVES = 23 * HOUR
+const TRIAL_WARNING = 3 * DAY
+// A tick that has more to do than this has found a loop.
+const MAX_STEPS = 20_000
+
+export const renew = (world: World, id: string, payment?: Payment): SubState => {
+  const sub = liveSub(world, id)
+  if (sub.status === 'trialing') return endTrial(world, id, payment === undefined ? {} : { payment })
+  const due = earliestEnd(sub)
+  const items = sub.items.filter((item) => item.periodEnd === due)
+  const invoice = changeSub(world, sub, () => {
+    for (const item of items) nextPeriod(world, item, item.periodEnd)
+    return draftInvoice(world, draftFor(world, sub, items, 'subscription_cycle'))
+  })
+  collect(world, sub, invoice, payment)
+  return sub
+}
+
+export const endTrial = (world: World, id: string, how: { payment?: Payment } | 'pause'): SubState => {
+  const sub = liveSub(world, id)
+  const now = world.now(sub.customer)
+  if (how === 'pause') {
+    changeSub(world, sub, () => {
+      sub.status = 'paused'
+      sub.trialEnd = now
+    })
+    world.emit('customer.subscription.paused', subscriptionWire(world, sub))
+    return sub
+  }
+  const invoice = changeSub(world, sub, () => {
+    sub.status = 'active'
+    sub.trialEnd = now
+    sub.anchor = now
+    for (const item of sub.items) nextPeriod(world, item, now)
+    return draftInvoice(world, draftFor(world, sub, sub.items, 'subscription_cycle'))
+  })
+  collect(world, sub, invoice, how.payment)
+  return sub
+}
+
+/** Out of status `paused`: a new period begins now and is paid. */
+export const resumeSubscription = (world: World, id: string): SubState => {
+  const sub = liveSub(world, id)
+  const now = world.now(sub.customer)
+  const invoice = changeSub(world, sub, () => {
+    sub.status = 'active'
+    sub.anchor = now
+    for (const item of sub.items) nextPeriod(world, item, now)
+    return draftInvoice(world, draftFor(world, sub, sub.items, 'subscription_cycle'))
+  })
+  world.emit('customer.subscription.resumed', subscriptionWire(world, sub))
+  collect(world, sub, invoice, 'paid')
+  return sub
+}
+
+export const exhaustRetries = (world: World, id: string, to: 'unpaid' | 'canceled'): SubState => {
+  const sub = liveSub(world, id)
+  for (const invoice of openInvoices(world, sub)) invoice.nextAttempt = null
+  if (to === 'canceled') return cancelSubscription(world, id, 'payment_failed')
+  changeSub(world, sub, () => void (sub.status = 'unpaid'))
+  return sub
+}
+
+export const expireIncomplete = (world: World, id: string): SubState => {
+  const sub = liveSub(world, id)
+  for (const invoice of openInvoices(world, sub)) {
+    invoice.status = 'void'
+    invoice.voidedAt = world.now(sub.customer)
+    world.emit('invoice.voided', invoiceWire(world, invoice))
+  }
+  changeSub(world, sub, () => {
+    sub.status = 'incomplete_expired'
+    sub.endedAt = world.now(sub.customer)
+  })
+  return sub
+}
+
+/** Applies all that is due, the earliest first; answers how many steps that were. */
+export const tick = (world: World): number => {
+  const due = new Map<SubState, Step>()
+  const look = (sub: SubState) => {
+    const step = sub.endedAt === null ? dueStep(world, sub) : null
+    if (step !== null && step.at <= world.now(sub.customer)) due.set(sub, step)
+    else due.delete(sub)
+  }
+  for (const sub of world.store.subscription.values()) look(sub)
+  for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+    let next: [SubState, Step] | null = null
+    for (const entry of due) if (next === null || entry[1].at < next[1].at) next = entry
+    if (next === null) return steps
+    const [sub, step] = next
+    world.mutate(sub.customer, () => world.at(step.at, step.run))
+    look(sub)
+  }
+  throw new Error(`tick: more than ${MAX_STEPS} steps are due`)
+}
+
+type Step = { at: number; run: () => void }
+
+const dueStep = (world: World, sub: SubState): Step | null => {
+  const steps: Step[] = []
+  const fails = world.store.customer.get(sub.customer)?.failPayments === true
+  const payment: Payment = fails ? 'fails' : 'paid'
+  if (sub.status === 'incomplete') {
+    return { at: sub.created + INCOMPLETE_LIVES, run: () => void expireIncomplete(world, sub.id) }
+  }
+  const end = sub.cancelAt ?? (sub.cancelAtPeriodEnd ? earliestEnd(sub) : null)
+  if (end !== null) steps.push({ at: end, run: () => void cancelSubscription(world, sub.id) })
+  if (sub.status === 'trialing' && sub.trialEnd !== null) {
+    const how = sub.trialEndBehavior === 'pause' ? 'pause' : { payment }
+    if (!sub.trialWillEndSent) steps.push(trialWarning(world, sub, sub.trialEnd))
+    steps.push({ at: sub.trialEnd, run: () => void endTrial(world, sub.id, how) })
+  } else if (sub.status !== 'paused') {
+    steps.push({ at: earliestEnd(sub), run: () => void renew(world, sub.id, payment) })
+  }
+  const resumesAt = sub.pause?.resumesAt ?? null
+  if (resumesAt !== null) {
+    steps.push({ at: resumesAt, run: () => changeSub(world, sub, () => void (sub.pause = null)) })
+  }
+  for (const invoice of openInvoices(world, sub)) steps.push(...invoiceSteps(world, sub, invoice, payment))
+  // The first of equals wins: a scheduled end comes before a renewal at the same second.
+  return steps.reduce<Step | null>((best, step) => (best === null || step.at < best.at ? step : best), null)
+}
+
+const trialWarning = (world: World, sub: SubState, trialEnd: number): Step => ({
+  at: Math.max(sub.created, trialEnd - TRIAL_WARNING),
+  run: () => {
+    sub.trialWillEndSent = true
+    world.emit('customer.subscription.trial_will_end', subscriptionWire(world, sub))
+  },
+})
+
+const invoiceSteps = (world: World, sub: SubState, invoice: InvoiceState, payment: Payment): Step[] => {
+  if (invoice.dueDate !== null && !invoice.overdueSent) {
+    return [{ at: invoice.dueDate, run: () => becomeOverdue(world, sub, invoice) }]
+  }
+  if (invoice.nextAttempt === null || sub.pause !== null) return []
+  const retry = () => {
+    if (payment === 'fails') return failInvoice(world, invoice)
+    settleInvoice(world, invoice)
+    followInvoice(world, invoice)
+  }
+  return [{ at: invoice.nextAttempt, run: retry }]
+}
+
+const becomeOverdue = (world: World, sub: SubState, invoice: InvoiceState): void => {
+  invoice.overdueSent = true
+  world.emit('invoice.overdue', invoiceWire(world, invoice))
+  if (sub.status === 'active') becomePastDue(world, sub)
+}
+
+const becomePastDue = (world: World, sub: SubState): void =>
+  changeSub(world, sub, () => {
+    sub.status = 'past_due'
+    sub.pastDueSince ??= world.now(sub.customer)
+  })
+
+// A period's invoice is made, finalized and charged, unless collection is paused or the subscription unpaid.
+const collect = (world: World, sub: SubState, invoice: InvoiceState, payment?: Payment): void => {
+  announceInvoice(world, invoice)
+  if (sub.status === 'unpaid' || sub.pause?.behavior === 'keep_as_draft') return
+  finalizeInvoice(world, invoice)
+  if (sub.pause !== null) return writeOff(world, invoice, sub.pause.behavior === 'void')
+  if (sub.collection === 'send_invoice' && invoice.amount > 0) return
+  const fails = need(world, 'customer', sub.customer).failPayments
+  if (invoice.amount > 0 && (payment ?? (fails ? 'fails' : 'paid')) === 'fails') {
+    failInvoice(world, invoice)
+    if (sub.status === 'active') becomePastDue(world, sub)
+    return
+  }
+  settleInvoice(world, invoice)
+  followInvoice(world, invoice)
+}
+
+const writeOff = (world: World, invoice: InvoiceState, asVoid: boolean): void => {
+  const now = world.now(invoice.customer)
+  invoice.status = asVoid ? 'void' : 'uncollectible'
+  if (asVoid) invoice.voidedAt = now
+  else invoice.uncollectibleAt = now
+  world.emit(asVoid ? 'invoice.voided' : 'invoice.marked_uncollectible', invoiceWire(world, invoice))
+}
+
+const openInvoices = (world: World, sub: SubState): InvoiceState[] =>
+  ownedBy(world.store, sub.customer, 'invoice').filter(
+    (invoice) => invoice.subscription === sub.id && invoice.status === 'open',
+  )
+
+const nextPeriod = (world: World, item: ItemState, start: number): void => {
+  item.periodStart = start
+  item.periodEnd = addInterval(start, intervalOf(world, item))
+}

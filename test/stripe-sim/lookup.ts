@@ -1,0 +1,88 @@
+// From an id to its wire object, and `expand[]`: replaces ids in a response by the objects they name.
+
+import { invalid } from './errors.ts'
+import { chargeWire, invoicePaymentWire, invoiceWire } from './shapes-money.ts'
+import { disputeWire, refundWire, sessionWire } from './shapes-checkout.ts'
+import {
+  clockWire,
+  customerWire,
+  deletedCustomerWire,
+  embeddedList,
+  priceWire,
+  productWire,
+  subscriptionWire,
+} from './shapes.ts'
+import { ownedBy } from './state.ts'
+import type { Store } from './state.ts'
+import type { World } from './world.ts'
+
+type Hash = Record<string, unknown>
+type Finder = (world: World, id: string) => object | null
+
+// A record or null, made into a wire object by its kind.
+const found = <T>(record: T | undefined, wire: (record: T) => object): object | null =>
+  record === undefined ? null : wire(record)
+
+const FINDERS: Record<string, Finder> = {
+  cus: (w, id) =>
+    found(w.store.customer.get(id), (r) => (r.deleted ? deletedCustomerWire(r) : customerWire(w, r))),
+  prod: (w, id) => found(w.store.product.get(id), (r) => productWire(w, r)),
+  price: (w, id) => found(w.store.price.get(id), (r) => priceWire(w, r)),
+  sub: (w, id) => found(w.store.subscription.get(id), (r) => subscriptionWire(w, r)),
+  in: (w, id) => found(w.store.invoice.get(id), (r) => invoiceWire(w, r)),
+  ch: (w, id) => found(w.store.charge.get(id), (r) => chargeWire(w, r)),
+  re: (w, id) => found(w.store.refund.get(id), (r) => refundWire(r)),
+  du: (w, id) => found(w.store.dispute.get(id), (r) => disputeWire(w, r)),
+  cs: (w, id) => found(w.store.session.get(id), (r) => sessionWire(w, r)),
+  clock: (w, id) => found(w.store.clock.get(id), (r) => clockWire(w, r)),
+}
+
+// Tests choose ids freely (`price_pro`, `cus_a`), so the prefix finds the kind and the store decides.
+export const findWire = (world: World, id: string): object | null =>
+  FINDERS[id.split('_')[0] ?? '']?.(world, id) ?? null
+
+/** The world with another store: what a stale read sees. */
+export const worldWith = (world: World, store: Store): World => ({ ...world, store })
+
+export const expand = (world: World, body: object, paths: string[]): object => {
+  const copy = structuredClone(body)
+  for (const path of paths) expandPath(world, copy as Hash, path.split('.'), path)
+  return copy
+}
+
+const expandPath = (world: World, target: Hash, steps: string[], path: string): void => {
+  const [step, ...rest] = steps
+  if (step === undefined) return
+  if (!(step in target)) {
+    const included = include(world, target, step)
+    if (included === null) throw invalid(`This property cannot be expanded (${path}).`, 'expand[]')
+    target[step] = included
+  }
+  const value = target[step]
+  if (typeof value === 'string') target[step] = findWire(world, value) ?? value
+  const next = target[step]
+  for (const each of Array.isArray(next) ? next : [next]) {
+    if (typeof each === 'object' && each !== null && rest.length > 0) {
+      if (!('deleted' in each)) expandPath(world, each as Hash, rest, path)
+    }
+  }
+}
+
+// Lists that are absent unless asked for.
+const include = (world: World, target: Hash, key: string): object | null => {
+  const id = String(target['id'])
+  if (target['object'] === 'customer' && key === 'subscriptions') {
+    const live = ownedBy(world.store, id, 'subscription').filter((sub) => sub.endedAt === null)
+    return embeddedList(live.map((sub) => subscriptionWire(world, sub)), `/v1/customers/${id}/subscriptions`)
+  }
+  if (target['object'] === 'invoice' && key === 'payments') {
+    const invoice = world.store.invoice.get(id)
+    const payments = invoice?.payment == null ? [] : [invoicePaymentWire(world, invoice)]
+    return embeddedList(payments, '/v1/invoice_payments')
+  }
+  if (target['object'] === 'charge' && key === 'refunds') {
+    const refunds = [...world.store.refund.values()].filter((refund) => refund.charge === id)
+    return embeddedList(refunds.map(refundWire), `/v1/charges/${id}/refunds`)
+  }
+  return null
+}

@@ -1,0 +1,89 @@
+// The stateful Stripe double: real HTTP for the real SDK, signed webhooks, seeded faults, a simulated clock. For tests
+// and the demo only; `src/` never imports it. README.md tells what it covers and how it grows.
+
+import type { AddressInfo } from 'node:net'
+import { createDelivery } from './delivery.ts'
+import type { Delivery } from './delivery.ts'
+import { createFaults } from './faults.ts'
+import type { FaultScript } from './faults.ts'
+import { createApiServer } from './server.ts'
+import type { ApiCall, Tenancy } from './server.ts'
+import { openShop } from './shop.ts'
+import type { Shop } from './shop.ts'
+import { createWorld } from './world.ts'
+import type { SimAccount } from './world.ts'
+
+export type { ApiCall } from './server.ts'
+export type { Delivery, DeliveryTry, FlushOptions, FlushStats, PostOptions } from './delivery.ts'
+export type { ChaosOptions, Fault, FaultRule, FaultScript, FiredFault } from './faults.ts'
+export type { Shop } from './shop.ts'
+export type { SimAccount, StripeEvent } from './world.ts'
+export { signedHeaders } from './signing.ts'
+export { seededRng } from './ids.ts'
+
+export type SimClock = { now(): number; set(ms: number): void; advance(ms: number): void }
+export type CallFilter = { account?: string; method?: string; path?: RegExp }
+export type StripeSim = {
+  url: string
+  port: number
+  close(): Promise<void>
+  account(name: string): Shop
+  clock: SimClock
+  faults: FaultScript
+  calls(filter?: CallFilter): ApiCall[]
+  delivery: Delivery
+}
+export type SimOptions = { accounts: SimAccount[]; seed?: number; now?: number; port?: number }
+
+// A fixed beginning keeps ids, times and events the same in every run.
+const DEFAULT_NOW = Date.UTC(2026, 10, 2, 9)
+
+export const startStripeSim = async (options: SimOptions): Promise<StripeSim> => {
+  let nowMs = options.now ?? DEFAULT_NOW
+  const clock: SimClock = {
+    now: () => nowMs,
+    set: (ms) => void (nowMs = ms),
+    advance: (ms) => void (nowMs += ms),
+  }
+  const faults = createFaults()
+  const delivery = createDelivery(options.accounts)
+  const calls: ApiCall[] = []
+  const accounts = options.accounts.map((account): Tenancy => {
+    const world = createWorld(account, options.seed ?? 1, clock.now)
+    world.onEvent = (event) => delivery.announce(account.name, event)
+    return { world, shop: openShop(world), replies: new Map() }
+  })
+  const server = createApiServer({ accounts, faults, calls })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    clock,
+    faults,
+    delivery,
+    account: (name) => {
+      const found = accounts.find(({ world }) => world.account.name === name)
+      if (found === undefined) throw new Error(`The simulator has no account named ${name}`)
+      return found.shop
+    },
+    calls: (filter = {}) => calls.filter((call) => selected(call, filter)),
+    close: async () => {
+      await delivery.settled()
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        // Also those that a `hang` keeps open.
+        server.closeAllConnections()
+      })
+    },
+  }
+}
+
+const selected = (call: ApiCall, filter: CallFilter): boolean =>
+  (filter.account === undefined || call.account === filter.account) &&
+  (filter.method === undefined || call.method === filter.method) &&
+  (filter.path === undefined || filter.path.test(call.path))

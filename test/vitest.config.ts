@@ -1,0 +1,34 @@
+// Two projects: `rules` needs no database and takes a second; `system` runs against PostgreSQL (test/harness). A test
+// file belongs to `system` if it imports from test/harness/. GOODSTANDING_TEST_REPORT names a file for the JSON report.
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const files = globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted()
+const needsDatabase = (file: string) => /from '[./]+\/harness\//.test(readFileSync(ROOT + file, 'utf8'))
+const system = files.filter(needsDatabase)
+const rules = files.filter((file) => !system.includes(file))
+const report = process.env['GOODSTANDING_TEST_REPORT']
+
+export default defineConfig({
+  root: ROOT,
+  test: {
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    projects: [
+      { extends: true, test: { name: 'rules', include: rules, testTimeout: 10_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: system,
+          globalSetup: 'test/harness/global-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // Each file has a database and worker processes of its own; two files keep two cores busy.
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
