@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { loadAccounts, modeOf, type AccountConfig, type ReadFile } from './accounts-file.ts'
 import type { LogLevel } from './log.ts'
-import { Secret } from './secret.ts'
+import type { Secret } from './secret.ts'
 import { environment, STRIPE_API, VARIABLES, type Environment, type Variable } from './variables.ts'
 
 export type { AccountConfig } from './accounts-file.ts'

@@ -20,9 +20,10 @@ export const createLog = ({ level, destination }: LogOptions): Log => {
     timestamp: stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),
-      log: (fields: Record<string, unknown>) => withoutErrors(fields),
+      log: withoutErrors,
     },
-    serializers: { err: (value: unknown) => value },
+    // Pino's own would write message and stack.
+    serializers: { err: (value: unknown) => (value instanceof Error ? describeError(value) : value) },
     hooks: { logMethod: nameTheLine },
   }
   return destination === undefined ? pino(options) : pino(options, destination)

@@ -1,3 +1,4 @@
+// The one id helper, on every shape that a reference has had since 2012.
 import { expect, test } from 'vitest'
 import { idOf, isOfOtherKind, isPrintableId } from '../src/ids.ts'
 

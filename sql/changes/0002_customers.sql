@@ -16,6 +16,7 @@ create table goodstanding.customers (
   linked_at timestamptz,
   deleted boolean not null default false,
   test_clock_at timestamptz,
+  lookup_ticket bigint not null default 0,
   read_ticket bigint not null default 0,
   read_at timestamptz,
   read_paused_total interval not null default '0',
@@ -32,6 +33,8 @@ create table goodstanding.customers (
 );
 comment on table goodstanding.customers is
   'Stripe customers of each account, the tenant each is linked to, and the ticket, time, catalog and rules of the last read.';
+comment on column goodstanding.customers.lookup_ticket is
+  'Number of the last look at the customer alone that found no tenant in its metadata: events before it need no other.';
 comment on column goodstanding.customers.read_paused_total is
   'How long the account had been paused in all at that read: staleness does not run while it is paused.';
 comment on column goodstanding.customers.recheck_at is 'When Stripe must be read again: the earliest recheck end of this customer.';

@@ -468,3 +468,12 @@ where event.outcome in ('discarded', 'superseded', 'discarded_by_operator')
   );
 comment on view goodstanding.discards is
   'What an event said and was not followed: event, reason, subscription, at. Stale, superseded by live state, or discarded by an operator.';
+
+-- The table of node-pg-migrate, made before the first change.
+do $$
+begin
+  if to_regclass('goodstanding.schema_changes') is not null then
+    comment on table goodstanding.schema_changes is 'Schema changes that were applied, in order. Written by `schema apply` only.';
+  end if;
+end
+$$;

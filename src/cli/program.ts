@@ -21,8 +21,8 @@ const DAYS_DEFAULT = 365
 const DAYS_MAX = 3_650
 
 /** Runs one command line (without node and script). Returns the exit code; never throws. */
-export const runCommand = async (argv: readonly string[], around: Surroundings): Promise<ExitCode | number> => {
-  let code: ExitCode | number = EXIT.ok
+export const runCommand = async (argv: readonly string[], around: Surroundings): Promise<number> => {
+  let code: number = EXIT.ok
   const program = buildProgram(around, (ended) => (code = ended))
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -33,7 +33,7 @@ export const runCommand = async (argv: readonly string[], around: Surroundings):
 }
 
 /** The commands, as commander knows them. `ends` gets the exit code of the one that ran. */
-export const buildProgram = (around: Surroundings, ends: (code: ExitCode | number) => void = () => {}): Command => {
+export const buildProgram = (around: Surroundings, ends: (code: number) => void = () => {}): Command => {
   const program = new Command('goodstanding')
     .description('What may this tenant use now? Stripe webhooks in, entitlements out.')
     .exitOverride()

@@ -11,6 +11,7 @@ const customer = z.strictObject({
     customer_id: z.string(),
     tenant_id: z.string().nullable(),
     deleted: z.boolean(),
+    lookup_ticket: z.number(),
     read_ticket: z.number(),
     read_at: z.number().nullable(),
     catalog_hash: z.string().nullable(),
@@ -21,7 +22,7 @@ export type CustomerRow = z.infer<typeof customer>
 const customerRow = sql.type(customer)
 
 const columns = sql.fragment`
-  account, customer_id, tenant_id, deleted, read_ticket, read_at, catalog_hash, decision_version, failures
+  account, customer_id, tenant_id, deleted, lookup_ticket, read_ticket, read_at, catalog_hash, decision_version, failures
 `
 
 /** The customer's row; made where there is none. Call it under the customer's lock. */
@@ -70,6 +71,15 @@ export const bindCustomer = async (
       and customer_id = ${input.customerId}
       and tenant_id is null
   `)).rowCount === 1
+
+/** Stripe was asked for the customer and named no tenant: events received before need not ask again. */
+export const recordLookup = (tx: Transaction, input: CustomerKey & { ticket: number }) =>
+  tx.query(sql.unsafe`
+    insert into goodstanding.customers as mine (account, customer_id, lookup_ticket)
+    values (${input.account}, ${input.customerId}, ${input.ticket})
+    on conflict (account, customer_id) do update
+      set lookup_ticket = greatest(mine.lookup_ticket, excluded.lookup_ticket)
+  `)
 
 /** Draws the number of a read, larger than that of every event received before, and the database's time. */
 export const drawTicket = (tx: Transaction) =>

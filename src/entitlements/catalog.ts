@@ -119,7 +119,7 @@ export const mapPrice = (catalog: Catalog, remembered: Record<string, string>, i
     if (found !== undefined) return { kind: 'plan', plan: found[0], by }
     return catalog.ignoredPrices.includes(ref) ? { kind: 'ignored' } : null
   }
-  const memory = Object.hasOwn(remembered, item.priceId) ? remembered[item.priceId] : undefined
+  const memory = remembered[item.priceId]
   return (
     named(item.priceId, 'price') ??
     (memory !== undefined && Object.hasOwn(catalog.plans, memory)

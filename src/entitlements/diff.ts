@@ -69,6 +69,6 @@ const equal = (a: unknown, b: unknown): boolean => {
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && equal(a[key as keyof typeof a], b[key as keyof typeof b]))
+    keys.every((key) => equal(a[key as keyof typeof a], b[key as keyof typeof b]))
   )
 }

@@ -204,7 +204,7 @@ const reading = <T>(problems: string[], value: T): Reading<T> =>
 const ownId = (fields: Fields, kind: Kind, problems: string[]): string => {
   const id = isPrintableId(fields['id']) ? fields['id'] : null
   if (id === null) problems.push('no id')
-  if (isOfOtherKind(fields, kind)) problems.push(`not a ${kind}`)
+  if (isOfOtherKind(fields, kind)) problems.push(`not of kind ${kind}`)
   return id ?? ''
 }
 

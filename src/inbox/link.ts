@@ -2,7 +2,7 @@
 // missing link means for this event.
 import { insertAudit } from '../audit/queries.ts'
 import { linkTenant, type LinkSource } from '../customers/link.ts'
-import { rememberCustomer } from '../customers/queries.ts'
+import { drawTicket, rememberCustomer } from '../customers/queries.ts'
 import { readCustomer } from '../entitlements/snapshot.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Transaction } from '../postgres/pool.ts'
@@ -14,7 +14,8 @@ export type Linked =
   /** By this event. */
   | { kind: 'linked' }
   | { kind: 'known' }
-  | { kind: 'stop'; outcome: Outcome }
+  /** `lookup`: number of the look at Stripe that found no tenant, where there was one. */
+  | { kind: 'stop'; outcome: Outcome; lookup: number | null }
 
 /** Links where it can; stops the event where it must wait, is ambiguous, or has no bearing without a tenant. */
 export const linkFromEvent = async (
@@ -24,24 +25,25 @@ export const linkFromEvent = async (
   meaning: Extract<Interpretation, { kind: 'reconcile' }>,
   reader: () => StripeReader,
 ): Promise<Linked> => {
-  const { tenant_id: bound } = await rememberCustomer(tx, { account: event.account, customerId })
+  const { tenant_id: bound, lookup_ticket: looked } = await rememberCustomer(tx, { account: event.account, customerId })
   if (meaning.hint.kind === 'tenant') return bind(tx, event, customerId, meaning.hint)
   if (bound !== null) return { kind: 'known' }
   if (!meaning.impliesSubscription) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
   // Stripe is asked once; after that the link will come by an event, the API or a person.
-  if (event.attempts > 0) return stop(waitForLink)
+  if (looked > event.received_seq) return stop(waitForLink)
+  const { ticket } = await drawTicket(tx)
   const raw = await reader().customer(customerId)
   if (raw === null) return stop({ kind: 'permanent', reason: 'unknown_at_stripe', error: customerId })
   const customer = readCustomer(raw)
   if (customer.kind === 'unrecognized') return stop({ kind: 'permanent', reason: 'unrecognized_stripe_payload', error: customer.why })
   if (customer.value.deleted) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
   const tenantId = customer.value.tenantId
-  return tenantId === null ? stop(waitForLink) : bind(tx, event, customerId, { tenantId, by: 'metadata' })
+  return tenantId === null ? stop(waitForLink, ticket) : bind(tx, event, customerId, { tenantId, by: 'metadata' })
 }
 
 const waitForLink: Outcome = { kind: 'deferred', reason: 'customer_not_linked', error: null }
 
-const stop = (outcome: Outcome): Linked => ({ kind: 'stop', outcome })
+const stop = (outcome: Outcome, lookup: number | null = null): Linked => ({ kind: 'stop', outcome, lookup })
 
 const bind = async (tx: Transaction, event: EventRow, customerId: string, hint: { tenantId: string; by: LinkSource }): Promise<Linked> => {
   const link = await linkTenant(tx, { account: event.account, customerId, ...hint })

@@ -2,7 +2,7 @@
 // and the customer's lock. Everything that Stripe's answer decides happens inside a savepoint.
 import { insertAudit } from '../audit/queries.ts'
 import type { WorkerContext } from '../context.ts'
-import { recordAnswered, rememberCustomer, type CustomerRow } from '../customers/queries.ts'
+import { recordAnswered, recordLookup, rememberCustomer, type CustomerKey, type CustomerRow } from '../customers/queries.ts'
 import { reconcile, type Evidence, type Reconciled } from '../entitlements/reconcile.ts'
 import { idOf } from '../ids.ts'
 import { eventJob } from '../jobs.ts'
@@ -82,6 +82,7 @@ const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerE
     linked = await linkFromEvent(savepoint, event, customerId, input.meaning, reader)
     return linked.kind === 'stop' ? linked.outcome : null
   })
+  await noteLookup(tx, { account: event.account, customerId }, linked)
   if (outcome !== null) return outcome
   await recordMoneyBack(tx, event, input.body)
   const customer = await rememberCustomer(tx, { account: event.account, customerId })
@@ -101,6 +102,10 @@ const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerE
     await wakeStopped(tx, ctx.queue, { account: event.account, customerId, reason: 'customer_not_linked', exceptEventId: event.event_id })
   }
   return settled
+}
+
+const noteLookup = async (tx: Transaction, key: CustomerKey, linked: Linked | null) => {
+  if (linked?.kind === 'stop' && linked.lookup !== null) await recordLookup(tx, { ...key, ticket: linked.lookup })
 }
 
 // Undoes the savepoint; what is to be done is decided outside of it.

@@ -1,3 +1,4 @@
+// The catalog file, its problems and its price map: rules.md, sections 5 and 10.
 import { expect, test } from 'vitest'
 import { catalogJsonSchema, mapPrice, mergeOf, parseCatalog } from '../../src/entitlements/catalog.ts'
 import { CATALOG_FILE, aCatalog, anItem } from './builders.ts'

@@ -1,3 +1,4 @@
+// What must be written, and that a second run writes nothing.
 import { expect, test } from 'vitest'
 import { diff } from '../../src/entitlements/diff.ts'
 import type { Entitlement } from '../../src/entitlements/model.ts'

@@ -1,3 +1,4 @@
+// What counts as a disagreement between a payload and a live read: rules.md, section 3.
 import { expect, test } from 'vitest'
 import { disagreements, inputsOf } from '../../src/entitlements/disagreement.ts'
 import { readSubscription } from '../../src/entitlements/snapshot.ts'

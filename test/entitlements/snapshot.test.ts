@@ -1,3 +1,4 @@
+// From Stripe's JSON of any version to the model, and what is remembered: rules.md, sections 1, 5 and 6.
 import { expect, test } from 'vitest'
 import { readCustomer, readInvoice, readSubscription, remember } from '../../src/entitlements/snapshot.ts'
 import type { Reading } from '../../src/entitlements/snapshot.ts'
@@ -128,7 +129,7 @@ test('an expanded or deleted product is read as its id', () => {
 test.each([
   ['no object', null, 'not an object'],
   ['a list', [], 'not an object'],
-  ['an object of another kind', aRawSubscription({ object: 'customer' }), 'not a subscription'],
+  ['an object of another kind', aRawSubscription({ object: 'customer' }), 'not of kind subscription'],
   ['no id, as in 2013', aRawSubscription({ id: undefined }), 'no id'],
   ['no customer', aRawSubscription({ customer: null }), 'no customer'],
   ['an empty customer', aRawSubscription({ customer: '' }), 'no customer'],
@@ -234,6 +235,10 @@ test('a decimal that cannot be printed does not throw', () => {
   const raw = aRawSubscription(itemsOf(aRawItem({ quantity: undefined, quantity_decimal: { toString: 1 } })))
 
   expect(whyOf(readSubscription(raw))).toBe('item si_A: quantity is not a count')
+})
+
+test('an instant is a whole number of milliseconds', () => {
+  expect(subscriptionOf({ trial_end: 1.0004 }).trialEnd).toBe(1_000)
 })
 
 test('seconds become milliseconds, also the first and a late one', () => {
@@ -370,7 +375,7 @@ test.each([
   ['no status', aRawInvoice({ status: null }), 'no status'],
   ['an amount as text', aRawInvoice({ amount_paid: '1.05' }), 'amount_paid: not an amount'],
   ['an amount beyond 2^53', aRawInvoice({ amount_due: 2 ** 60 }), 'amount_due: not an amount'],
-  ['an object of another kind', aRawInvoice({ object: 'subscription' }), 'not a invoice'],
+  ['an object of another kind', aRawInvoice({ object: 'subscription' }), 'not of kind invoice'],
   ['no object', 'in_A', 'not an object'],
 ])('an invoice with %s is unrecognized', (_, raw, why) => {
   expect(whyOf(readInvoice(raw))?.split('; ')).toContain(why)
@@ -443,7 +448,7 @@ test('a customer on a test clock names it, expanded or not', () => {
 test.each([
   ['a bare id', 'cus_A', 'not an object'],
   ['an answer without id', { message: 'Not Found' }, 'no id'],
-  ['another kind', { id: 'sub_A', object: 'subscription' }, 'not a customer'],
+  ['another kind', { id: 'sub_A', object: 'subscription' }, 'not of kind customer'],
 ])('%s is no customer', (_, raw, why) => {
   expect(whyOf(readCustomer(raw))).toBe(why)
 })

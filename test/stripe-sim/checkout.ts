@@ -71,12 +71,7 @@ export const settleCheckout = (world: World, id: string, payment: 'paid' | 'fail
 
 type Bought = { sub: SubState | null; invoice: string | null; amount: number }
 
-const buy = (
-  world: World,
-  customer: string,
-  mode: SessionState['mode'],
-  input: CheckoutInput,
-): Bought => {
+const buy = (world: World, customer: string, mode: SessionState['mode'], input: CheckoutInput): Bought => {
   if (mode === 'setup') return { sub: null, invoice: null, amount: 0 }
   const items = input.items ?? []
   if (mode === 'payment') {

@@ -1,5 +1,6 @@
-// Webhook delivery: to registered endpoints, at once (`auto`) or when told (`manual`), in order or shuffled, twice or
-// never. Anything but a 2xx within the time-out is a failure and stays pending with its count of tries.
+// Webhook delivery: to registered endpoints, at once (`auto`) or when told (`manual`), in order or shuffled,
+// twice or never. Anything but a 2xx within the time-out is a failure and stays pending with its count of
+// tries.
 
 import { seededRng, shuffled } from './ids.ts'
 import type { Rng } from './ids.ts'
@@ -24,7 +25,13 @@ export type FlushOptions = {
   lose?: number
   concurrency?: number
 }
-export type FlushStats = { tries: number; delivered: number; failed: number; lost: number; duplicated: number }
+export type FlushStats = {
+  tries: number
+  delivered: number
+  failed: number
+  lost: number
+  duplicated: number
+}
 export type PostOptions = { signWith?: string; timestamp?: number; url?: string; body?: string }
 export type Delivery = {
   mode: 'auto' | 'manual'
@@ -52,18 +59,7 @@ export const createDelivery = (accounts: SimAccount[]): DeliveryEngine => {
   const inFlight = new Set<Promise<unknown>>()
   const secretOf = (name: string) => accounts.find((account) => account.name === name)?.webhookSecret ?? ''
 
-  const attempt = async (entry: Entry): Promise<boolean> => {
-    const { event, endpoint } = entry
-    const { status } = await send(endpoint.url, bodyOf(event), endpoint.secret, delivery.timeoutMs)
-    entry.tries += 1
-    const row = { eventId: event.id, type: event.type, account: endpoint.account, url: endpoint.url }
-    delivery.log.push({ ...row, at: Date.now(), status })
-    const delivered = status >= 200 && status < 300
-    if (delivered && entry.state !== 'delivered') event.pending_webhooks -= 1
-    // Once delivered, a failed duplicate changes nothing.
-    if (entry.state !== 'delivered') entry.state = delivered ? 'delivered' : 'failed'
-    return delivered
-  }
+  const attempt = (entry: Entry) => tryOnce(entry, delivery)
   const run = (chosen: Entry[], options: FlushOptions) => runEntries(chosen, options, attempt)
 
   const delivery: DeliveryEngine = {
@@ -111,17 +107,31 @@ export const createDelivery = (accounts: SimAccount[]): DeliveryEngine => {
     settled: async () => {
       while (inFlight.size > 0) await Promise.all(inFlight)
     },
-    pending: () =>
-      entries
-        .filter((entry) => entry.state !== 'delivered')
-        .map(({ event, endpoint, tries, state }) => ({
-          eventId: event.id,
-          account: endpoint.account,
-          tries,
-          state,
-        })),
+    pending: () => entries.filter((entry) => entry.state !== 'delivered').map(summaryOf),
   }
   return delivery
+}
+
+const summaryOf = ({ event, endpoint, tries, state }: Entry) => ({
+  eventId: event.id,
+  account: endpoint.account,
+  tries,
+  state,
+})
+
+const tryOnce = async (entry: Entry, { timeoutMs, log }: Delivery): Promise<boolean> => {
+  const { event, endpoint } = entry
+  const { status } = await send(endpoint.url, bodyOf(event), endpoint.secret, timeoutMs)
+  entry.tries += 1
+  const row = { eventId: event.id, type: event.type, account: endpoint.account, url: endpoint.url }
+  log.push({ ...row, at: Date.now(), status })
+  const delivered = status >= 200 && status < 300
+  // Once delivered, a failed duplicate changes nothing.
+  if (entry.state !== 'delivered') {
+    entry.state = delivered ? 'delivered' : 'failed'
+    if (delivered) event.pending_webhooks -= 1
+  }
+  return delivered
 }
 
 // Stripe sends indented JSON; the signature covers these very bytes.

@@ -1,5 +1,5 @@
-// Stripe's error envelope. Business verbs and HTTP handlers throw the same error: over HTTP it becomes a response,
-// in a test it is an ordinary exception with a readable message.
+// Stripe's error envelope. Business verbs and HTTP handlers throw the same error: over HTTP it becomes a
+// response, in a test it is an ordinary exception with a readable message.
 
 export type ErrorBody = { type: string; code?: string; message: string; param?: string }
 export type ApiError = Error & { httpStatus: number; body: ErrorBody }
@@ -42,7 +42,8 @@ export const FAILURES = {
       message: 'No such object',
       param: 'id',
     }),
-  429: () => apiError(429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests' }),
+  429: () =>
+    apiError(429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests' }),
   500: () => apiError(500, { type: 'api_error', message: 'An unknown error occurred' }),
   503: () => apiError(503, { type: 'api_error', message: 'Stripe is unavailable, please retry' }),
 } as const
@@ -54,4 +55,7 @@ export const errorText = (error: ApiError): string => {
 
 // A bug of the simulator: say so loudly instead of looking like a Stripe outage.
 export const unexpected = (error: unknown): ApiError =>
-  apiError(501, { type: 'api_error', message: `stripe-sim bug: ${error instanceof Error ? error.stack : error}` })
+  apiError(501, {
+    type: 'api_error',
+    message: `stripe-sim bug: ${error instanceof Error ? error.stack : String(error)}`,
+  })

@@ -1,5 +1,5 @@
-// Faults of the Stripe API, scripted (`next`) or random but seeded (`chaos`). Every fault that really fired is
-// recorded, so that a test can assert it was not a no-op.
+// Faults of the Stripe API, scripted (`next`) or random but seeded (`chaos`). Every fault that really fired
+// is recorded, so that a test can assert it was not a no-op.
 
 import { seededRng } from './ids.ts'
 
@@ -77,7 +77,8 @@ const matches = (rule: Omit<FaultRule, 'fault'>, target: FaultTarget): boolean =
   (rule.method === undefined || rule.method === target.method) &&
   (rule.path === undefined || rule.path.test(target.path))
 
-// `failPage: 2` fires on the second page of a list; asking again for the same page does not count as progress.
+// `failPage: 2` fires on the second page of a list; asking again for the same page does not count as
+// progress.
 const reachesPage = (entry: Armed, target: FaultTarget): boolean => {
   if (!('failPage' in entry.rule.fault)) return true
   const before = entry.pages.get(target.path)

@@ -1,4 +1,5 @@
-// Stripe's form encoding, `items[0][price]=x&expand[]=y`, as nested data, and typed getters for what routes read.
+// Stripe's form encoding, `items[0][price]=x&expand[]=y`, as nested data, and typed getters for what routes
+// read.
 
 import { invalid } from './errors.ts'
 
@@ -52,10 +53,13 @@ export const hashes = (params: Params, key: string): Params[] =>
 
 export const stringMap = (params: Params | undefined): Record<string, string> => {
   const entries = Object.entries(params ?? {})
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 }
 
-const bracketed = (text: string): string[] => [...text.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '')
+const bracketed = (text: string): string[] =>
+  [...text.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '')
 
 const assign = (root: Params, path: string[], value: string): void => {
   let node = root

@@ -1,4 +1,5 @@
-// Seeded randomness and identifiers that look like Stripe's. The same seed gives the same ids in the same order.
+// Seeded randomness and identifiers that look like Stripe's. The same seed gives the same ids in the same
+// order.
 
 export type Rng = () => number
 

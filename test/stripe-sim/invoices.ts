@@ -1,10 +1,10 @@
-// Invoices and money: draft, finalize, pay, fail, void, refund, dispute. Amounts are quantity times unit price;
-// prorations, taxes and discounts are not simulated.
+// Invoices and money: draft, finalize, pay, fail, void, refund, dispute. Amounts are quantity times unit
+// price; prorations, taxes and discounts are not simulated.
 
 import { invalid } from './errors.ts'
-import { chargeWire, invoicePaymentWire, invoiceWire } from './shapes-money.ts'
-import { disputeWire, refundWire } from './shapes-checkout.ts'
-import { subscriptionWire } from './shapes.ts'
+import { chargeWire, invoiceWire } from './shapes-money.ts'
+import { disputeWire, refundWire, invoicePaymentWire } from './shapes-checkout.ts'
+import { subscriptionWire } from './shapes-subscription.ts'
 import { ownedBy, put } from './state.ts'
 import type { Collection, InvoiceState, LineState, SubState } from './state.ts'
 import { changing, liveCustomer, need } from './world.ts'
@@ -61,7 +61,8 @@ export const finalizeInvoice = (world: World, invoice: InvoiceState): void => {
   const now = world.now(invoice.customer)
   invoice.status = 'open'
   invoice.finalizedAt = now
-  invoice.number = `${invoice.customer.slice(-8).toUpperCase()}-${String(world.store.invoice.size).padStart(4, '0')}`
+  const serial = String(world.store.invoice.size).padStart(4, '0')
+  invoice.number = `${invoice.customer.slice(-8).toUpperCase()}-${serial}`
   if (invoice.collection === 'send_invoice') invoice.dueDate = now + 30 * DAY
   if (invoice.amount > 0) {
     invoice.paymentIntent = world.id('pi')
@@ -113,9 +114,9 @@ export const followInvoice = (world: World, invoice: InvoiceState): void => {
     })
   } else if (sub.status === 'past_due' || sub.status === 'unpaid') {
     // The latest invoice that is neither void nor a draft decides.
-    const latest = ownedBy(world.store, sub.customer, 'invoice')
-      .filter((each) => each.subscription === sub.id && each.status !== 'void' && each.status !== 'draft')
-      .at(-1)
+    const latest = ownedBy(world.store, sub.customer, 'invoice').findLast(
+      (each) => each.subscription === sub.id && each.status !== 'void' && each.status !== 'draft',
+    )
     if (latest?.status === 'open') return
     changing(world, 'customer.subscription.updated', wire, () => {
       sub.status = 'active'
@@ -171,7 +172,11 @@ export const refundInvoice = (world: World, invoiceId: string, amount?: number) 
     paymentIntent: charge.paymentIntent,
   })
   if (refund.amount <= 0 || charge.refunded + refund.amount > charge.amount) {
-    throw invalid('Refund amount is greater than unrefunded amount on charge', 'amount', 'charge_already_refunded')
+    throw invalid(
+      'Refund amount is greater than unrefunded amount on charge',
+      'amount',
+      'charge_already_refunded',
+    )
   }
   charge.refunded += refund.amount
   world.emit('refund.created', refundWire(refund))

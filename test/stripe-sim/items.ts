@@ -35,7 +35,12 @@ export const replaceItems = (world: World, sub: SubState, wanted: NewItem[]): vo
 export const patchItem = (world: World, sub: SubState, patch: ItemPatch): ItemState => {
   const now = world.now(sub.customer)
   if (patch.id === undefined) {
-    const added = newItem(world, { price: patch.price ?? '', ...sizeOf(patch) }, now, alignedEnd(world, sub, patch))
+    const added = newItem(
+      world,
+      { price: patch.price ?? '', ...sizeOf(patch) },
+      now,
+      alignedEnd(world, sub, patch),
+    )
     sub.items.push(added)
     return added
   }

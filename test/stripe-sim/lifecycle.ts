@@ -1,5 +1,6 @@
-// What time does to subscriptions: trials end, periods renew, payments are retried, scheduled ends come. Each step
-// is also a verb of its own; `tick` applies all that is due, in order of its time, with that time in the events.
+// What time does to subscriptions: trials end, periods renew, payments are retried, scheduled ends come. Each
+// step is also a verb of its own; `tick` applies all that is due, in order of its time, with that time in the
+// events.
 
 import {
   announceInvoice,
@@ -13,7 +14,7 @@ import { addInterval, intervalOf } from './items.ts'
 import type { Payment } from './subscriptions.ts'
 import { cancelSubscription, changeSub, draftFor, earliestEnd, liveSub } from './subscriptions.ts'
 import { invoiceWire } from './shapes-money.ts'
-import { subscriptionWire } from './shapes.ts'
+import { subscriptionWire } from './shapes-subscription.ts'
 import { ownedBy } from './state.ts'
 import type { InvoiceState, ItemState, SubState } from './state.ts'
 import { need } from './world.ts'

@@ -1,8 +1,8 @@
 // From an id to its wire object, and `expand[]`: replaces ids in a response by the objects they name.
 
 import { invalid } from './errors.ts'
-import { chargeWire, invoicePaymentWire, invoiceWire } from './shapes-money.ts'
-import { disputeWire, refundWire, sessionWire } from './shapes-checkout.ts'
+import { chargeWire, invoiceWire } from './shapes-money.ts'
+import { disputeWire, refundWire, sessionWire, invoicePaymentWire } from './shapes-checkout.ts'
 import {
   clockWire,
   customerWire,
@@ -10,8 +10,8 @@ import {
   embeddedList,
   priceWire,
   productWire,
-  subscriptionWire,
 } from './shapes.ts'
+import { subscriptionWire } from './shapes-subscription.ts'
 import { ownedBy } from './state.ts'
 import type { Store } from './state.ts'
 import type { World } from './world.ts'
@@ -73,7 +73,10 @@ const include = (world: World, target: Hash, key: string): object | null => {
   const id = String(target['id'])
   if (target['object'] === 'customer' && key === 'subscriptions') {
     const live = ownedBy(world.store, id, 'subscription').filter((sub) => sub.endedAt === null)
-    return embeddedList(live.map((sub) => subscriptionWire(world, sub)), `/v1/customers/${id}/subscriptions`)
+    return embeddedList(
+      live.map((sub) => subscriptionWire(world, sub)),
+      `/v1/customers/${id}/subscriptions`,
+    )
   }
   if (target['object'] === 'invoice' && key === 'payments') {
     const invoice = world.store.invoice.get(id)

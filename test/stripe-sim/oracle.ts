@@ -1,43 +1,42 @@
-// What a tenant may use, computed from the simulator's state by code that shares nothing with src/: the second opinion
-// for convergence tests. Written from rules.md 2, 5, 6 and 10, for live mode after everything has settled.
+// What a tenant may use, computed from the simulator's state by code that shares nothing with src/: the
+// second opinion for convergence tests. Written from rules.md 2, 5, 6 and 10, for live mode after everything
+// has settled.
 //
 // Interpretations, where the rules leave room:
 // * conflicting links: the one stated first at Stripe wins (tests that shuffle should avoid conflicts);
-// * `quarantine`: of several competing subscriptions (active, trialing, past_due, not over by a scheduled end) the
-//   oldest counts, the others do not exist until it ends; unpaid, paused and incomplete never compete and grant nothing;
+// * `quarantine`: of several competing subscriptions (active, trialing, past_due, not over by a scheduled
+//   end) the oldest counts, the others do not exist until it ends; unpaid, paused and incomplete never
+//   compete and grant nothing;
 // * an allowing subscription without any mapped price does not exist ("what is held stays" is not modelled);
 // * `pausedCollection.void: suspend` suspends after the end of the last period that a paid invoice covers;
 // * recheck ends never lock anyone out: the simulator can always be read again, so nothing is ever stale;
 // * `graceAfterTrial` is for a subscription that had a trial and never a paid invoice above zero.
 
+import { fixedFeatures, mergedFeatures, rankOf } from './oracle-merge.ts'
+import type { Features, Grant, Judged, OracleCatalog, OracleState } from './oracle-merge.ts'
 import type { Shop } from './shop.ts'
 import type { InvoiceState, ItemState, PriceState, SubState } from './state.ts'
 import { ownedBy } from './state.ts'
 import type { World } from './world.ts'
 
-export type OracleFeature = boolean | number | string | { from: 'quantity' }
-export type OracleCatalog = {
-  default: string
-  plans: Record<string, { rank: number; prices?: string[]; features: Record<string, OracleFeature> }>
-  features?: Record<string, { merge?: 'sum' | 'max' }>
-  subscriptions?: 'union' | 'quarantine'
-  graceDays?: number
-  graceAfterTrial?: number
-  staleGraceHours?: number
-  ignoredPrices?: string[]
-  pendingFirstPayment?: 'allow'
-  pausedCollection?: { void?: 'suspend' }
-}
-export type OracleState = 'active' | 'trial' | 'grace' | 'suspended' | 'pending' | 'ended' | 'none'
+export type { OracleCatalog, OracleState } from './oracle-merge.ts'
 export type Expected = {
   plan: string
   active: boolean
   state: OracleState
-  features: Record<string, boolean | number | string>
+  features: Features
   seats: number | null
 }
 
-const BEST_FIRST: readonly OracleState[] = ['active', 'trial', 'grace', 'suspended', 'pending', 'ended', 'none']
+const BEST_FIRST: readonly OracleState[] = [
+  'active',
+  'trial',
+  'grace',
+  'suspended',
+  'pending',
+  'ended',
+  'none',
+]
 const DAY = 86_400
 const DEFAULT_GRACE_DAYS = 7
 
@@ -58,7 +57,7 @@ export const expectedEntitlements = (
   const judged = customers.flat()
   const state = BEST_FIRST.find((each) => judged.some((sub) => sub.state === each)) ?? 'none'
   const plans = judged.flatMap((sub) => sub.grants.map((grant) => grant.plan))
-  const plan = plans.sort((a, b) => rankOf(catalog, b) - rankOf(catalog, a))[0] ?? catalog.default
+  const plan = plans.toSorted((a, b) => rankOf(catalog, b) - rankOf(catalog, a))[0] ?? catalog.default
   const features =
     plans.length === 0 ? fixedFeatures(catalog, catalog.default) : mergedFeatures(catalog, customers)
   const seats = features['seats']
@@ -71,9 +70,6 @@ export const expectedEntitlements = (
   }
 }
 
-type Grant = { plan: string; quantity: number | null }
-type Judged = { state: OracleState; grants: Grant[] }
-
 const linkedCustomer = (world: World, tenantId: string): string | null => {
   const tenantOf = new Map<string, string>()
   const customerOf = new Map<string, string>()
@@ -85,9 +81,13 @@ const linkedCustomer = (world: World, tenantId: string): string | null => {
   return customerOf.get(tenantId) ?? null
 }
 
-const judgeCustomer = (world: World, catalog: OracleCatalog, customer: string, now: number): Judged[] => {
+const judgeCustomer = (world: World, catalog: OracleCatalog, customer: string, at: number): Judged[] => {
+  // A customer on a test clock lives in that clock's time.
+  const onClock = (world.store.customer.get(customer)?.testClock ?? null) !== null
+  const now = onClock ? world.now(customer) : at
   const subs = ownedBy(world.store, customer, 'subscription')
-  if (world.store.customer.get(customer)?.deleted === true) return subs.map(() => ({ state: 'ended', grants: [] }))
+  if (world.store.customer.get(customer)?.deleted === true)
+    return subs.map(() => ({ state: 'ended', grants: [] }))
   const judged = subs
     .map((sub) => ({ sub, ...judgeSubscription(world, catalog, sub, now) }))
     .filter(({ grants, allows }) => !allows || grants.length > 0)
@@ -95,7 +95,10 @@ const judgeCustomer = (world: World, catalog: OracleCatalog, customer: string, n
   const holder = judged.find(({ sub, state }) => competes(sub) && state !== 'ended')
   return judged
     .filter(({ sub, state }) => sub === holder?.sub || !competes(sub) || state === 'ended')
-    .map(({ sub, state, grants }) => ({ state, grants: sub === holder?.sub || holder === undefined ? grants : [] }))
+    .map(({ sub, state, grants }) => ({
+      state,
+      grants: sub === holder?.sub || holder === undefined ? grants : [],
+    }))
 }
 
 const competes = (sub: SubState): boolean =>
@@ -135,7 +138,9 @@ const stateOf = (
       return ['suspended', false]
     case 'incomplete':
       return ['pending', catalog.pendingFirstPayment === 'allow']
-    default:
+    case 'trialing':
+    case 'active':
+    case 'past_due':
       break
   }
   const periodEnds = sub.items.map((item) => item.periodEnd)
@@ -146,7 +151,7 @@ const stateOf = (
   }
   if (sub.status === 'trialing') return ['trial', true]
   if (sub.status === 'active') return ['active', true]
-  return now < graceEnd(world, catalog, sub) ? ['grace', true] : ['suspended', false]
+  return now < graceEnd(world, catalog, sub, now) ? ['grace', true] : ['suspended', false]
 }
 
 const invoicesOf = (world: World, sub: SubState): InvoiceState[] =>
@@ -158,9 +163,8 @@ const paidThrough = (world: World, sub: SubState): number => {
   return ends.length === 0 ? Math.min(...sub.items.map((item) => item.periodEnd)) : Math.max(...ends)
 }
 
-const graceEnd = (world: World, catalog: OracleCatalog, sub: SubState): number => {
+const graceEnd = (world: World, catalog: OracleCatalog, sub: SubState, now: number): number => {
   const invoices = invoicesOf(world, sub)
-  const now = world.now(sub.customer)
   const owedSince = invoices
     .filter((invoice) => invoice.status === 'open' && invoice.amount > invoice.amountPaid)
     .map((invoice) => (invoice.collection === 'send_invoice' ? invoice.dueDate : invoice.finalizedAt))
@@ -178,66 +182,8 @@ const planOf = (catalog: OracleCatalog, price: PriceState): string | null => {
   const keys = [...price.formerLookupKeys, price.lookupKey].filter((key) => key !== null)
   const names = [price.id, ...keys.map((key) => `lookup:${key}`), `product:${price.product}`]
   for (const name of names) {
-    for (const [plan, { prices = [] }] of Object.entries(catalog.plans)) if (prices.includes(name)) return plan
+    for (const [plan, { prices = [] }] of Object.entries(catalog.plans))
+      if (prices.includes(name)) return plan
   }
   return null
-}
-
-const rankOf = (catalog: OracleCatalog, plan: string): number => catalog.plans[plan]?.rank ?? 0
-
-const fixedFeatures = (catalog: OracleCatalog, plan: string): Expected['features'] => {
-  const all = Object.entries(catalog.plans[plan]?.features ?? {})
-  return Object.fromEntries(
-    all.filter((entry): entry is [string, boolean | number | string] => typeof entry[1] !== 'object'),
-  )
-}
-
-// Quantities add up within a subscription; between subscriptions of one customer too, unless the catalog says `max`;
-// between customers, and for fixed numbers, the largest counts unless it says `sum`.
-const mergedFeatures = (catalog: OracleCatalog, customers: Judged[][]): Expected['features'] => {
-  const result: Expected['features'] = {}
-  const ranked = customers.flat().flatMap((sub) => sub.grants)
-  ranked.sort((a, b) => rankOf(catalog, b.plan) - rankOf(catalog, a.plan))
-  for (const { plan } of ranked) {
-    for (const [name, value] of Object.entries(catalog.plans[plan]?.features ?? {})) {
-      if (name in result) continue
-      if (typeof value === 'string') result[name] = value
-      else if (typeof value === 'boolean') result[name] = anyTrue(catalog, ranked, name)
-      else {
-        const total = mergedNumber(catalog, customers, name)
-        if (total !== null) result[name] = total
-      }
-    }
-  }
-  return result
-}
-
-const anyTrue = (catalog: OracleCatalog, grants: Grant[], name: string): boolean =>
-  grants.some(({ plan }) => catalog.plans[plan]?.features[name] === true)
-
-const mergedNumber = (catalog: OracleCatalog, customers: Judged[][], name: string): number | null => {
-  const rule = catalog.features?.[name]?.merge
-  const between = rule ?? 'max'
-  const perCustomer = customers.map((subs) => {
-    const quantities = subs.map((sub) => sumOf(sub.grants.map((grant) => seatsOf(catalog, grant, name))))
-    const fixed = subs.flatMap((sub) => sub.grants.map((grant) => numberOf(catalog, grant, name)))
-    return combine('max', [combine(rule ?? 'sum', quantities), combine(between, fixed)])
-  })
-  return combine(between, perCustomer)
-}
-
-const seatsOf = (catalog: OracleCatalog, { plan, quantity }: Grant, name: string): number | null =>
-  typeof catalog.plans[plan]?.features[name] === 'object' ? quantity : null
-
-const numberOf = (catalog: OracleCatalog, { plan }: Grant, name: string): number | null => {
-  const value = catalog.plans[plan]?.features[name]
-  return typeof value === 'number' ? value : null
-}
-
-const sumOf = (values: (number | null)[]): number | null => combine('sum', values)
-
-const combine = (how: 'sum' | 'max', values: (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null)
-  if (known.length === 0) return null
-  return how === 'max' ? Math.max(...known) : known.reduce((sum, value) => sum + value, 0)
 }

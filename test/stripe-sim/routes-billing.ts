@@ -8,7 +8,7 @@ import type { ItemPatch } from './items.ts'
 import { page } from './routing.ts'
 import type { Route, RouteContext } from './routing.ts'
 import { invoiceWire } from './shapes-money.ts'
-import { itemWire, subscriptionWire } from './shapes.ts'
+import { itemWire, subscriptionWire } from './shapes-subscription.ts'
 import { ownedBy } from './state.ts'
 import type { PauseBehavior, SubState } from './state.ts'
 import { patchItems } from './subscriptions.ts'
@@ -46,7 +46,8 @@ const statusMatches = (sub: SubState, wanted: string | undefined): boolean => {
 const createSubscription = ({ world, shop, body }: RouteContext) => {
   const now = world.now(str(body, 'customer'))
   const trialEnd = int(body, 'trial_end')
-  const trialDays = int(body, 'trial_period_days') ?? (trialEnd === undefined ? undefined : (trialEnd - now) / 86_400)
+  const trialDays =
+    int(body, 'trial_period_days') ?? (trialEnd === undefined ? undefined : (trialEnd - now) / 86_400)
   const backdate = int(body, 'backdate_start_date')
   const created = shop.subscribe(str(body, 'customer') ?? '', {
     items: hashes(body, 'items').map((item) => ({
@@ -116,7 +117,7 @@ const listItems = (context: RouteContext) => {
   if (id === undefined) throw invalid('Missing required param: subscription.', 'subscription')
   const sub = need(context.world, 'subscription', id, 'subscription')
   // Items are listed in their own order, so the oldest-first convention of `page` is turned round.
-  return page(context, [...sub.items].reverse(), (item) => itemWire(context.world, sub, item))
+  return page(context, sub.items.toReversed(), (item) => itemWire(context.world, sub, item))
 }
 
 const listInvoices = (context: RouteContext) => {

@@ -1,4 +1,5 @@
-// The routes of catalogue, customers, payments, events and clocks. Subscriptions and invoices: routes-billing.ts.
+// The routes of catalogue, customers, payments, events and clocks. Subscriptions and invoices: routes-
+// billing.ts.
 
 import { createClock } from './catalog.ts'
 import type { CustomerInput } from './catalog.ts'
@@ -8,8 +9,8 @@ import type { Params } from './form.ts'
 import { findWire } from './lookup.ts'
 import { page } from './routing.ts'
 import type { Route, RouteContext } from './routing.ts'
-import { chargeWire, invoicePaymentWire } from './shapes-money.ts'
-import { sessionWire } from './shapes-checkout.ts'
+import { chargeWire } from './shapes-money.ts'
+import { sessionWire, invoicePaymentWire } from './shapes-checkout.ts'
 import { clockWire, customerWire, priceWire, productWire } from './shapes.ts'
 import { billingRoutes } from './routes-billing.ts'
 import type { StripeEvent } from './world.ts'
@@ -156,7 +157,11 @@ export const routes: Route[] = [
   ['POST', '/v1/customers/:id', updateCustomer],
   ['DELETE', '/v1/customers/:id', ({ shop, ids: [id = ''] }) => shop.deleteCustomer(id)],
   retrieve('/v1/products/:id', 'product'),
-  ['GET', '/v1/products', (c) => page(c, c.world.store.product.values(), (each) => productWire(c.world, each))],
+  [
+    'GET',
+    '/v1/products',
+    (c) => page(c, c.world.store.product.values(), (each) => productWire(c.world, each)),
+  ],
   [
     'POST',
     '/v1/products',

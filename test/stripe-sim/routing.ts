@@ -28,7 +28,7 @@ export const page = <T extends { id: string; created: number }>(
   const { query } = context
   const limit = int(query, 'limit') ?? DEFAULT_PAGE
   if (limit < 1 || limit > LARGEST_PAGE) throw invalid('Invalid limit: must be between 1 and 100', 'limit')
-  const matching = [...records].filter((record) => createdWithin(record.created, query)).reverse()
+  const matching = [...records].filter((record) => createdWithin(record.created, query)).toReversed()
   const after = str(query, 'starting_after')
   const before = str(query, 'ending_before')
   const from = after === undefined ? 0 : cursor(matching, after, 'starting_after') + 1

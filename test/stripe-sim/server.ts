@@ -1,4 +1,5 @@
-// The HTTP face: who is calling, which fault comes first, which route answers, and the answer in Stripe's form.
+// The HTTP face: who is calling, which fault comes first, which route answers, and the answer in Stripe's
+// form.
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -129,7 +130,8 @@ const answer = (tenancy: Tenancy, call: Call, stale: boolean): Answer => {
   if (before !== undefined && before.print !== print) {
     throw apiError(400, {
       type: 'idempotency_error',
-      message: 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+      message:
+        'Keys for idempotent requests can only be used with the same parameters they were first used with.',
     })
   }
   if (before !== undefined) return { status: before.status, body: before.body, replayed: true }
@@ -177,7 +179,9 @@ const asItWas = (world: World, call: Call): World => {
   const id = str(parseForm(call.url.search), 'customer') ?? call.log.path.split('/')[3] ?? ''
   const customer = world.store.customer.has(id)
     ? id
-    : (world.store.subscription.get(id)?.customer ?? world.store.invoice.get(id)?.customer ?? world.lastChanged)
+    : (world.store.subscription.get(id)?.customer ??
+      world.store.invoice.get(id)?.customer ??
+      world.lastChanged)
   const snapshot = world.history.get(customer ?? '')?.at(-1)
   return snapshot === undefined ? world : worldWith(world, storeAsOf(world.store, snapshot))
 }
@@ -192,9 +196,11 @@ const send = (
 ): void => {
   const { response } = call
   response.setHeader('request-id', tenancy?.world.requestId('req') ?? 'req_unauthenticated')
-  if (tenancy !== null) response.setHeader('stripe-version', header(call.request, 'stripe-version') ?? tenancy.world.version)
+  if (tenancy !== null)
+    response.setHeader('stripe-version', header(call.request, 'stripe-version') ?? tenancy.world.version)
   if (replayed) response.setHeader('idempotent-replayed', 'true')
-  if (status < 429 && !response.hasHeader('stripe-should-retry')) response.setHeader('stripe-should-retry', 'false')
+  if (status < 429 && !response.hasHeader('stripe-should-retry'))
+    response.setHeader('stripe-should-retry', 'false')
   if (fault === null || !('truncate' in fault)) return write(call, status, body)
   response.setHeader('content-length', Buffer.byteLength(body))
   call.log.status = status

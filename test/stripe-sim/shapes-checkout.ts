@@ -1,9 +1,26 @@
-// Wire objects of checkout sessions, refunds and disputes. See shapes.ts for the conventions.
+// Wire objects of checkout sessions, invoice payments, refunds and disputes.
+// See shapes.ts for the conventions.
 
 import type Stripe from 'stripe'
 import type { Wire } from './shapes.ts'
-import type { DisputeState, RefundState, SessionState } from './state.ts'
+import type { DisputeState, InvoiceState, RefundState, SessionState } from './state.ts'
 import type { World } from './world.ts'
+
+export const invoicePaymentWire = (world: World, invoice: InvoiceState) =>
+  ({
+    id: invoice.payment ?? '',
+    object: 'invoice_payment',
+    amount_paid: invoice.status === 'paid' ? invoice.amountPaid : null,
+    amount_requested: invoice.amount,
+    created: invoice.finalizedAt ?? invoice.created,
+    currency: 'usd',
+    invoice: invoice.id,
+    is_default: true,
+    livemode: world.account.livemode,
+    payment: { payment_intent: invoice.paymentIntent ?? '', type: 'payment_intent' },
+    status: invoice.status === 'paid' ? 'paid' : invoice.status === 'void' ? 'canceled' : 'open',
+    status_transitions: { canceled_at: invoice.voidedAt, paid_at: invoice.paidAt },
+  }) satisfies Wire<Stripe.InvoicePayment>
 
 export const refundWire = (refund: RefundState) =>
   ({
@@ -54,29 +71,58 @@ export const disputeWire = (world: World, dispute: DisputeState) =>
     status: dispute.status,
   }) satisfies Omit<Wire<Stripe.Dispute>, 'evidence'>
 
-// oxlint-disable-next-line max-lines-per-function -- one flat object literal
+// What the double does not simulate, as Stripe shows it unused.
+const UNUSED_BY_SESSIONS = {
+  adaptive_pricing: null,
+  after_expiration: null,
+  allow_promotion_codes: null,
+  allowed_payment_method_types: null,
+  automatic_tax: { enabled: false, liability: null, provider: null, status: null },
+  billing_address_collection: null,
+  cancel_url: null,
+  client_secret: null,
+  collected_information: null,
+  consent: null,
+  consent_collection: null,
+  currency: 'usd',
+  currency_conversion: null,
+  custom_fields: [],
+  customer_account: null,
+  customer_creation: 'always',
+  discounts: [],
+  integration_identifier: null,
+  invoice_creation: null,
+  locale: null,
+  managed_payments: { enabled: false },
+  origin_context: null,
+  payment_intent: null,
+  payment_method_collection: 'always',
+  payment_method_configuration_details: null,
+  payment_method_options: {},
+  permissions: null,
+  recovered_from: null,
+  saved_payment_method_options: null,
+  setup_intent: null,
+  shipping_address_collection: null,
+  shipping_cost: null,
+  shipping_options: [],
+  status: 'complete',
+  submit_type: null,
+  success_url: 'https://example.com/done',
+  ui_mode: 'hosted',
+  url: null,
+  wallet_options: null,
+} satisfies Partial<Wire<Stripe.Checkout.Session>>
+
 export const sessionWire = (world: World, session: SessionState) =>
   ({
     id: session.id,
     object: 'checkout.session',
-    adaptive_pricing: null,
-    after_expiration: null,
-    allow_promotion_codes: null,
-    allowed_payment_method_types: null,
+    ...UNUSED_BY_SESSIONS,
     amount_subtotal: session.amount,
     amount_total: session.amount,
-    automatic_tax: { enabled: false, liability: null, provider: null, status: null },
-    billing_address_collection: null,
-    cancel_url: null,
     client_reference_id: session.clientReferenceId,
-    client_secret: null,
-    collected_information: null,
-    consent: null,
-    consent_collection: null,
     created: session.created,
-    currency: 'usd',
-    currency_conversion: null,
-    custom_fields: [],
     custom_text: {
       after_submit: null,
       shipping_address: null,
@@ -84,8 +130,6 @@ export const sessionWire = (world: World, session: SessionState) =>
       terms_of_service_acceptance: null,
     },
     customer: session.customer,
-    customer_account: null,
-    customer_creation: 'always',
     customer_details: {
       address: null,
       business_name: null,
@@ -97,37 +141,14 @@ export const sessionWire = (world: World, session: SessionState) =>
       tax_ids: [],
     },
     customer_email: null,
-    discounts: [],
     expires_at: session.created + 86_400,
-    integration_identifier: null,
     invoice: session.invoice,
-    invoice_creation: null,
     livemode: world.account.livemode,
-    locale: null,
-    managed_payments: { enabled: false },
     metadata: { ...session.metadata },
     mode: session.mode,
-    origin_context: null,
-    payment_intent: null,
     payment_link: session.paymentLink,
-    payment_method_collection: 'always',
-    payment_method_configuration_details: null,
-    payment_method_options: {},
     payment_method_types: ['card'],
     payment_status: session.paymentStatus,
-    permissions: null,
-    recovered_from: null,
-    saved_payment_method_options: null,
-    setup_intent: null,
-    shipping_address_collection: null,
-    shipping_cost: null,
-    shipping_options: [],
-    status: 'complete',
-    submit_type: null,
     subscription: session.subscription,
-    success_url: 'https://example.com/done',
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
-    ui_mode: 'hosted',
-    url: null,
-    wallet_options: null,
   }) satisfies Wire<Stripe.Checkout.Session>

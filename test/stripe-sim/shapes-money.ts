@@ -1,4 +1,5 @@
-// Wire objects of invoices, payments and checkout, in the newest API version. See shapes.ts for the conventions.
+// Wire objects of invoices, payments and checkout, in the newest API version. See shapes.ts for the
+// conventions.
 
 import type Stripe from 'stripe'
 import { embeddedList, planWire, priceWire } from './shapes.ts'
@@ -62,7 +63,50 @@ const lineWire = (world: World, invoice: InvoiceState, line: LineState) => {
   }
 }
 
-// oxlint-disable-next-line max-lines-per-function -- one flat object literal
+// What the double does not simulate, as Stripe shows it unused.
+const UNUSED_BY_INVOICES = {
+  account_country: 'US',
+  account_tax_ids: null,
+  amount_overpaid: 0,
+  amount_shipping: 0,
+  application: null,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+  automatically_finalizes_at: null,
+  currency: 'usd',
+  custom_fields: null,
+  customer_account: null,
+  customer_address: null,
+  customer_name: null,
+  customer_phone: null,
+  customer_shipping: null,
+  customer_tax_exempt: 'none',
+  default_payment_method: null,
+  default_source: null,
+  default_tax_rates: [],
+  description: null,
+  discounts: [],
+  footer: null,
+  from_invoice: null,
+  invoice_pdf: null,
+  issuer: { type: 'self' },
+  last_finalization_error: null,
+  latest_revision: null,
+  metadata: {},
+  on_behalf_of: null,
+  payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+  post_payment_credit_notes_amount: 0,
+  pre_payment_credit_notes_amount: 0,
+  receipt_number: null,
+  rendering: null,
+  shipping_cost: null,
+  shipping_details: null,
+  starting_balance: 0,
+  statement_descriptor: null,
+  total_discount_amounts: [],
+  total_pretax_credit_amounts: [],
+  total_taxes: [],
+} satisfies Partial<Wire<Stripe.Invoice>>
+
 export const invoiceWire = (world: World, invoice: InvoiceState) => {
   const remaining = invoice.amount - invoice.amountPaid
   const lines = invoice.lines.map((line) => lineWire(world, invoice, line))
@@ -70,92 +114,38 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
   const base = {
     id: invoice.id,
     object: 'invoice',
-    account_country: 'US',
+    ...UNUSED_BY_INVOICES,
     account_name: world.account.name,
-    account_tax_ids: null,
     amount_due: invoice.amount,
-    amount_overpaid: 0,
     amount_paid: invoice.amountPaid,
     amount_remaining: remaining,
-    amount_shipping: 0,
-    application: null,
     attempt_count: invoice.attempts,
     attempted: invoice.attempts > 0,
     auto_advance: invoice.status === 'open',
-    automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
-    automatically_finalizes_at: null,
     billing_reason: invoice.reason,
     collection_method: invoice.collection,
     created: invoice.created,
-    currency: 'usd',
-    custom_fields: null,
     customer: invoice.customer,
-    customer_account: null,
-    customer_address: null,
     customer_email: customer?.email ?? null,
-    customer_name: null,
-    customer_phone: null,
-    customer_shipping: null,
-    customer_tax_exempt: 'none',
-    default_payment_method: null,
-    default_source: null,
-    default_tax_rates: [],
-    description: null,
-    discounts: [],
     due_date: invoice.dueDate,
     effective_at: invoice.finalizedAt,
     ending_balance: invoice.status === 'draft' ? null : 0,
-    footer: null,
-    from_invoice: null,
     hosted_invoice_url:
       invoice.finalizedAt === null ? null : `https://invoice.stripe.com/i/${world.account.id}/${invoice.id}`,
-    invoice_pdf: null,
-    issuer: { type: 'self' },
-    last_finalization_error: null,
-    latest_revision: null,
     lines: embeddedList(lines, `/v1/invoices/${invoice.id}/lines`),
     livemode: world.account.livemode,
-    metadata: {},
     next_payment_attempt: invoice.nextAttempt,
     number: invoice.number,
-    on_behalf_of: null,
-    parent:
-      invoice.subscription === null
-        ? null
-        : {
-            quote_details: null,
-            subscription_details: {
-              metadata: { ...invoice.subscriptionMetadata },
-              subscription: invoice.subscription,
-            },
-            type: 'subscription_details',
-          },
-    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+    parent: parentOf(invoice),
     period_end: invoice.created,
     period_start: invoice.created,
-    post_payment_credit_notes_amount: 0,
-    pre_payment_credit_notes_amount: 0,
-    receipt_number: null,
-    rendering: null,
-    shipping_cost: null,
-    shipping_details: null,
-    starting_balance: 0,
-    statement_descriptor: null,
     status: invoice.status,
-    status_transitions: {
-      finalized_at: invoice.finalizedAt,
-      marked_uncollectible_at: invoice.uncollectibleAt,
-      paid_at: invoice.paidAt,
-      voided_at: invoice.voidedAt,
-    },
+    status_transitions: transitionsOf(invoice),
     subtotal: invoice.amount,
     subtotal_excluding_tax: invoice.amount,
     test_clock: customer?.testClock ?? null,
     total: invoice.amount,
-    total_discount_amounts: [],
     total_excluding_tax: invoice.amount,
-    total_pretax_credit_amounts: [],
-    total_taxes: [],
     webhooks_delivered_at: invoice.finalizedAt,
   } satisfies Wire<Stripe.Invoice>
   return {
@@ -172,67 +162,75 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
   }
 }
 
-export const invoicePaymentWire = (world: World, invoice: InvoiceState) =>
-  ({
-    id: invoice.payment ?? '',
-    object: 'invoice_payment',
-    amount_paid: invoice.status === 'paid' ? invoice.amountPaid : null,
-    amount_requested: invoice.amount,
-    created: invoice.finalizedAt ?? invoice.created,
-    currency: 'usd',
-    invoice: invoice.id,
-    is_default: true,
-    livemode: world.account.livemode,
-    payment: { payment_intent: invoice.paymentIntent ?? '', type: 'payment_intent' },
-    status: invoice.status === 'paid' ? 'paid' : invoice.status === 'void' ? 'canceled' : 'open',
-    status_transitions: { canceled_at: invoice.voidedAt, paid_at: invoice.paidAt },
-  }) satisfies Wire<Stripe.InvoicePayment>
+const parentOf = (invoice: InvoiceState) =>
+  invoice.subscription === null
+    ? null
+    : {
+        quote_details: null,
+        subscription_details: {
+          metadata: { ...invoice.subscriptionMetadata },
+          subscription: invoice.subscription,
+        },
+        type: 'subscription_details',
+      }
+
+const transitionsOf = (invoice: InvoiceState) => ({
+  finalized_at: invoice.finalizedAt,
+  marked_uncollectible_at: invoice.uncollectibleAt,
+  paid_at: invoice.paidAt,
+  voided_at: invoice.voidedAt,
+})
+
+// What the double does not simulate, as Stripe shows it unused.
+const UNUSED_BY_CHARGES = {
+  application: null,
+  application_fee: null,
+  application_fee_amount: null,
+  balance_transaction: null,
+  calculated_statement_descriptor: null,
+  currency: 'usd',
+  description: null,
+  failure_balance_transaction: null,
+  fraud_details: {},
+  metadata: {},
+  on_behalf_of: null,
+  outcome: null,
+  payment_method: null,
+  payment_method_details: null,
+  receipt_number: null,
+  receipt_url: null,
+  review: null,
+  shipping: null,
+  source: null,
+  source_transfer: null,
+  statement_descriptor: null,
+  statement_descriptor_suffix: null,
+  transfer_data: null,
+  transfer_group: null,
+} satisfies Partial<Wire<Stripe.Charge>>
 
 export const chargeWire = (world: World, charge: ChargeState) => {
   const email = world.store.customer.get(charge.customer)?.email ?? null
   const base = {
     id: charge.id,
     object: 'charge',
+    ...UNUSED_BY_CHARGES,
     amount: charge.amount,
     amount_captured: charge.failed ? 0 : charge.amount,
     amount_refunded: charge.refunded,
-    application: null,
-    application_fee: null,
-    application_fee_amount: null,
-    balance_transaction: null,
     billing_details: { address: null, email, name: null, phone: null, tax_id: null },
-    calculated_statement_descriptor: null,
     captured: !charge.failed,
     created: charge.created,
-    currency: 'usd',
     customer: charge.customer,
-    description: null,
     disputed: charge.disputed,
-    failure_balance_transaction: null,
     failure_code: charge.failed ? 'card_declined' : null,
     failure_message: charge.failed ? 'Your card was declined.' : null,
-    fraud_details: {},
     livemode: world.account.livemode,
-    metadata: {},
-    on_behalf_of: null,
-    outcome: null,
     paid: !charge.failed,
     payment_intent: charge.paymentIntent,
-    payment_method: null,
-    payment_method_details: null,
     receipt_email: null,
-    receipt_number: null,
-    receipt_url: null,
     refunded: charge.refunded === charge.amount,
-    review: null,
-    shipping: null,
-    source: null,
-    source_transfer: null,
-    statement_descriptor: null,
-    statement_descriptor_suffix: null,
     status: charge.failed ? 'failed' : 'succeeded',
-    transfer_data: null,
-    transfer_group: null,
   } satisfies Wire<Stripe.Charge>
   return { ...base, _legacy: { invoice: charge.invoice } }
 }

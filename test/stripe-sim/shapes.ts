@@ -1,11 +1,11 @@
-// Wire objects of customers, catalogue and subscriptions, in the newest API version, from the state records.
-// `satisfies Wire<...>` holds them to the SDK's types; fields that Stripe sends though its types lack them
-// (subscription.plan, items.total_count, ...) are added beside. `_legacy` is what older versions say (render.ts).
+// Wire objects of customers and catalogue, in the newest API version, from the state records. `satisfies
+// Wire<...>` holds them to the SDK's types; fields that Stripe sends though its types lack them
+// (subscription.plan, items.total_count, ...) are added beside. `_legacy` is what older versions say
+// (render.ts).
 
 import type Stripe from 'stripe'
-import { need } from './world.ts'
 import type { World } from './world.ts'
-import type { ClockState, CustomerState, ItemState, PriceState, ProductState, SubState } from './state.ts'
+import type { ClockState, CustomerState, PriceState, ProductState } from './state.ts'
 
 /** An SDK type as it travels: decimals are strings on the wire. */
 export type Wire<T> = T extends Stripe.Decimal
@@ -153,101 +153,3 @@ export const planWire = (world: World, price: PriceState) =>
     trial_period_days: null,
     usage_type: price.usageType,
   }) satisfies Wire<Stripe.Plan>
-
-export const itemWire = (world: World, sub: SubState, item: ItemState) => {
-  const price = need(world, 'price', item.price)
-  return {
-    id: item.id,
-    object: 'subscription_item',
-    billing_thresholds: null,
-    created: item.created,
-    current_period_end: item.periodEnd,
-    current_period_start: item.periodStart,
-    current_trial: null,
-    discounts: [],
-    metadata: {},
-    plan: planWire(world, price),
-    price: priceWire(world, price),
-    // Metered items have no quantity at all.
-    ...(item.quantity === null ? {} : { quantity: item.quantity }),
-    subscription: sub.id,
-    tax_rates: [],
-  } satisfies Wire<Stripe.SubscriptionItem>
-}
-
-export const subscriptionWire = (world: World, sub: SubState) => {
-  const items = sub.items.map((item) => itemWire(world, sub, item))
-  const only = items.length === 1 ? items[0] : undefined
-  const base = {
-    id: sub.id,
-    object: 'subscription',
-    application: null,
-    application_fee_percent: null,
-    automatic_tax: { disabled_reason: null, enabled: false, liability: null },
-    billing_cycle_anchor: sub.anchor,
-    billing_cycle_anchor_config: null,
-    billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible', updated_at: sub.created },
-    billing_schedules: [],
-    billing_thresholds: null,
-    cancel_at: sub.cancelAt,
-    cancel_at_period_end: sub.cancelAtPeriodEnd,
-    canceled_at: sub.canceledAt,
-    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: sub.cancelReason },
-    collection_method: sub.collection,
-    created: sub.created,
-    currency: 'usd',
-    customer: sub.customer,
-    customer_account: null,
-    days_until_due: sub.collection === 'send_invoice' ? 30 : null,
-    default_payment_method: null,
-    default_source: null,
-    default_tax_rates: [],
-    description: null,
-    discounts: [],
-    ended_at: sub.endedAt,
-    invoice_settings: {
-      account_tax_ids: null,
-      custom_fields: null,
-      description: null,
-      footer: null,
-      issuer: { type: 'self' },
-    },
-    items: embeddedList(items, `/v1/subscription_items?subscription=${sub.id}`),
-    latest_invoice: sub.latestInvoice,
-    livemode: world.account.livemode,
-    managed_payments: { enabled: false },
-    metadata: { ...sub.metadata },
-    next_pending_invoice_item_invoice: null,
-    on_behalf_of: null,
-    pause_collection:
-      sub.pause === null ? null : { behavior: sub.pause.behavior, resumes_at: sub.pause.resumesAt },
-    payment_settings: {
-      payment_method_options: null,
-      payment_method_types: null,
-      save_default_payment_method: 'off',
-    },
-    pending_invoice_item_interval: null,
-    pending_setup_intent: null,
-    pending_update: null,
-    schedule: null,
-    start_date: sub.startDate,
-    status: sub.status,
-    test_clock: world.store.customer.get(sub.customer)?.testClock ?? null,
-    transfer_data: null,
-    trial_end: sub.trialEnd,
-    trial_settings: {
-      end_behavior: { billing_cycle_anchor: 'unchanged', missing_payment_method: sub.trialEndBehavior },
-    },
-    trial_start: sub.trialStart,
-  } satisfies Wire<Stripe.Subscription>
-  return {
-    ...base,
-    plan: only?.plan ?? null,
-    quantity: only?.quantity ?? null,
-    _legacy: {
-      current_period_start: Math.min(...sub.items.map((item) => item.periodStart)),
-      current_period_end: Math.min(...sub.items.map((item) => item.periodEnd)),
-      discount: null,
-    },
-  }
-}

@@ -1,5 +1,5 @@
-// The business verbs of one account, as tests use them. Each changes the state, emits the events that Stripe would,
-// and answers the wire object (newest API version) as it is afterwards. Times are milliseconds.
+// The business verbs of one account, as tests use them. Each changes the state, emits the events that Stripe
+// would, and answers the wire object (newest API version) as it is afterwards. Times are milliseconds.
 
 import * as catalog from './catalog.ts'
 import { checkout, settleCheckout } from './checkout.ts'
@@ -10,7 +10,8 @@ import { findWire } from './lookup.ts'
 import { render } from './render.ts'
 import { invoiceWire } from './shapes-money.ts'
 import { disputeWire, refundWire, sessionWire } from './shapes-checkout.ts'
-import { clockWire, customerWire, deletedCustomerWire, priceWire, productWire, subscriptionWire } from './shapes.ts'
+import { clockWire, customerWire, deletedCustomerWire, priceWire, productWire } from './shapes.ts'
+import { subscriptionWire } from './shapes-subscription.ts'
 import { ownedBy } from './state.ts'
 import type { InvoiceState, Metadata, PriceState, SessionState, SubState } from './state.ts'
 import * as subscriptions from './subscriptions.ts'
@@ -23,44 +24,30 @@ export type Shop = ReturnType<typeof openShop>
 export const openShop = (world: World) => {
   const wireSub = (sub: SubState) => render(subscriptionWire(world, sub), LATEST_VERSION)
   const wireInvoice = (invoice: InvoiceState) => render(invoiceWire(world, invoice), LATEST_VERSION)
-  const forSub = (id: string, verb: () => SubState) =>
-    wireSub(world.mutate(need(world, 'subscription', id).customer, verb))
   const forInvoice = <T>(id: string, verb: () => T) =>
     world.mutate(need(world, 'invoice', id, 'invoice').customer, verb)
   const sold = (session: SessionState) => soldThrough(world, session)
 
   return {
     ...shelf(world),
+    ...subscriptionVerbs(world),
     checkout: (input: CheckoutInput) => sold(checkout(world, input)),
     settleCheckout: (id: string, payment: Payment) =>
       sold(world.mutate(need(world, 'session', id).customer ?? '', () => settleCheckout(world, id, payment))),
-
-    subscribe: (customer: string, options: SubscribeOptions) =>
-      wireSub(world.mutate(customer, () => subscriptions.subscribe(world, customer, options))),
-    updateSubscription: (id: string, options: UpdateOptions) =>
-      forSub(id, () => {
-        if (options.trialEnd === 'now') lifecycle.endTrial(world, id, {})
-        return subscriptions.updateSubscription(world, id, options)
-      }),
-    cancel: (id: string) => forSub(id, () => subscriptions.cancelSubscription(world, id)),
-    renew: (id: string, how: { payment: Payment }) => forSub(id, () => lifecycle.renew(world, id, how.payment)),
-    endTrial: (id: string, how: { payment: Payment } | 'pause') =>
-      forSub(id, () => lifecycle.endTrial(world, id, how)),
-    pauseSubscription: (id: string) => forSub(id, () => subscriptions.pauseSubscription(world, id)),
-    resume: (id: string) => forSub(id, () => lifecycle.resumeSubscription(world, id)),
-    exhaustRetries: (id: string, to: 'unpaid' | 'canceled') =>
-      forSub(id, () => lifecycle.exhaustRetries(world, id, to)),
-    expireIncomplete: (id: string) => forSub(id, () => lifecycle.expireIncomplete(world, id)),
 
     invoice: (input: { customer: string; amount: number; payment?: Payment | 'open' }) =>
       wireInvoice(world.mutate(input.customer, () => invoices.oneOffInvoice(world, input))),
     payInvoice: (id: string) => wireInvoice(forInvoice(id, () => invoices.payInvoice(world, id))),
     voidInvoice: (id: string) => wireInvoice(forInvoice(id, () => invoices.voidInvoice(world, id))),
-    markUncollectible: (id: string) => wireInvoice(forInvoice(id, () => invoices.markUncollectible(world, id))),
+    markUncollectible: (id: string) =>
+      wireInvoice(forInvoice(id, () => invoices.markUncollectible(world, id))),
     refund: (invoiceId: string, amount?: number) =>
       refundWire(forInvoice(invoiceId, () => invoices.refundInvoice(world, invoiceId, amount))),
     dispute: (invoiceId: string) =>
-      disputeWire(world, forInvoice(invoiceId, () => invoices.disputeInvoice(world, invoiceId))),
+      disputeWire(
+        world,
+        forInvoice(invoiceId, () => invoices.disputeInvoice(world, invoiceId)),
+      ),
 
     /** Every automatic payment of this customer fails from now on (or works again). */
     failPayments: (customer: string, fails: boolean) =>
@@ -83,12 +70,39 @@ export const openShop = (world: World) => {
   }
 }
 
+const subscriptionVerbs = (world: World) => {
+  const wireSub = (sub: SubState) => render(subscriptionWire(world, sub), LATEST_VERSION)
+  const forSub = (id: string, verb: () => SubState) =>
+    wireSub(world.mutate(need(world, 'subscription', id).customer, verb))
+  return {
+    subscribe: (customer: string, options: SubscribeOptions) =>
+      wireSub(world.mutate(customer, () => subscriptions.subscribe(world, customer, options))),
+    updateSubscription: (id: string, options: UpdateOptions) =>
+      forSub(id, () => {
+        if (options.trialEnd === 'now') lifecycle.endTrial(world, id, {})
+        return subscriptions.updateSubscription(world, id, options)
+      }),
+    cancel: (id: string) => forSub(id, () => subscriptions.cancelSubscription(world, id)),
+    renew: (id: string, how: { payment: Payment }) =>
+      forSub(id, () => lifecycle.renew(world, id, how.payment)),
+    endTrial: (id: string, how: { payment: Payment } | 'pause') =>
+      forSub(id, () => lifecycle.endTrial(world, id, how)),
+    pauseSubscription: (id: string) => forSub(id, () => subscriptions.pauseSubscription(world, id)),
+    resume: (id: string) => forSub(id, () => lifecycle.resumeSubscription(world, id)),
+    exhaustRetries: (id: string, to: 'unpaid' | 'canceled') =>
+      forSub(id, () => lifecycle.exhaustRetries(world, id, to)),
+    expireIncomplete: (id: string) => forSub(id, () => lifecycle.expireIncomplete(world, id)),
+  }
+}
+
 const shelf = (world: World) => ({
   product: (input: catalog.ProductInput | string = {}) =>
     productWire(world, catalog.createProduct(world, typeof input === 'string' ? { id: input } : input)),
   price: (input: catalog.PriceInput = {}) => priceWire(world, catalog.createPrice(world, input)),
-  updatePrice: (id: string, patch: Pick<Partial<PriceState>, 'lookupKey' | 'active'> & { transferLookupKey?: boolean }) =>
-    priceWire(world, catalog.updatePrice(world, id, patch)),
+  updatePrice: (
+    id: string,
+    patch: Pick<Partial<PriceState>, 'lookupKey' | 'active'> & { transferLookupKey?: boolean },
+  ) => priceWire(world, catalog.updatePrice(world, id, patch)),
   customer: (input: catalog.CustomerInput = {}) => customerWire(world, catalog.createCustomer(world, input)),
   updateCustomer: (id: string, patch: { metadata?: Metadata; email?: string }) =>
     customerWire(

@@ -1,5 +1,5 @@
-// Stripe's webhook signature. The timestamp is real time even if the simulated clock is elsewhere, because receivers
-// compare it with their own clock; each try is signed afresh.
+// Stripe's webhook signature. The timestamp is real time even if the simulated clock is elsewhere, because
+// receivers compare it with their own clock; each try is signed afresh.
 
 import { createHmac } from 'node:crypto'
 

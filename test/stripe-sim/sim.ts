@@ -1,5 +1,5 @@
-// The stateful Stripe double: real HTTP for the real SDK, signed webhooks, seeded faults, a simulated clock. For tests
-// and the demo only; `src/` never imports it. README.md tells what it covers and how it grows.
+// The stateful Stripe double: real HTTP for the real SDK, signed webhooks, seeded faults, a simulated clock.
+// For tests and the demo only; `src/` never imports it. README.md tells what it covers and how it grows.
 
 import type { AddressInfo } from 'node:net'
 import { createDelivery } from './delivery.ts'
@@ -49,7 +49,7 @@ export const startStripeSim = async (options: SimOptions): Promise<StripeSim> =>
   const delivery = createDelivery(options.accounts)
   const calls: ApiCall[] = []
   const accounts = options.accounts.map((account): Tenancy => {
-    const world = createWorld(account, options.seed ?? 1, clock.now)
+    const world = createWorld(account, options.seed ?? 1, () => nowMs)
     world.onEvent = (event) => delivery.announce(account.name, event)
     return { world, shop: openShop(world), replies: new Map() }
   })

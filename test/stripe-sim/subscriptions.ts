@@ -1,12 +1,12 @@
-// Subscriptions: begin, change, pause, cancel. What time does to them is in lifecycle.ts. Verbs take milliseconds
-// (like the simulated clock); the state keeps seconds.
+// Subscriptions: begin, change, pause, cancel. What time does to them is in lifecycle.ts. Verbs take
+// milliseconds (like the simulated clock); the state keeps seconds.
 
 import { invalid, missing } from './errors.ts'
 import { announceInvoice, draftInvoice, failInvoice, finalizeInvoice, settleInvoice } from './invoices.ts'
 import type { InvoiceDraft } from './invoices.ts'
 import { newItem, patchItem, replaceItems } from './items.ts'
 import type { ItemPatch, NewItem } from './items.ts'
-import { subscriptionWire } from './shapes.ts'
+import { subscriptionWire } from './shapes-subscription.ts'
 import { put } from './state.ts'
 import type { Collection, InvoiceState, ItemState, Metadata, PauseBehavior, SubState } from './state.ts'
 import { changing, liveCustomer, need, noteLink } from './world.ts'
@@ -41,7 +41,7 @@ export const subscribe = (world: World, customerId: string, options: SubscribeOp
   const customer = liveCustomer(world, customerId)
   if (options.items.length === 0) throw invalid('Missing required param: items.', 'items')
   const now = world.now(customerId)
-  const trialEnd = options.trialDays === undefined ? null : now + options.trialDays * DAY
+  const trialEnd = options.trialDays === undefined ? null : now + Math.round(options.trialDays * DAY)
   const sub: SubState = {
     id: world.id('sub'),
     created: now,
@@ -189,7 +189,10 @@ const applyOptions = (world: World, sub: SubState, options: UpdateOptions): void
     sub.pause =
       options.pause === null
         ? null
-        : { behavior: options.pause.behavior, resumesAt: resumesAt === undefined ? null : toSeconds(resumesAt) }
+        : {
+            behavior: options.pause.behavior,
+            resumesAt: resumesAt === undefined ? null : toSeconds(resumesAt),
+          }
   }
   if (typeof options.trialEnd === 'number') extendTrial(sub, toSeconds(options.trialEnd), now)
   if (options.cancelAtPeriodEnd !== undefined) {

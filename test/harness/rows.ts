@@ -1,0 +1,104 @@
+// Rows of the entitlement tables put in by hand, and the database's clock set to an instant: for specs of what the
+// views and the read API say, without a worker, a webhook or Stripe.
+import pg from 'pg'
+
+export type Row = {
+  tenant: string
+  feature: string
+  value: boolean | number | string
+  account?: string
+  customer?: string
+  item?: string
+  plan?: string
+  rank?: number
+  state?: string
+  from?: string | null
+  final?: string | null
+  recheck?: string | null
+}
+
+const GRANTING = ['active', 'trial', 'grace']
+
+/** One connection of its own, because such specs ask many small questions. */
+export const openRows = async (url: string) => {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<R[]> =>
+    (await client.query<R>(text, values)).rows
+  const setClock = async (iso: string) => {
+    await query(
+      `insert into goodstanding.clock_offset (seconds) values (extract(epoch from $1::timestamptz - clock_timestamp()))
+       on conflict (singleton) do update set seconds = excluded.seconds`,
+      [iso],
+    )
+  }
+  const addAccount = (account: string) =>
+    query('insert into goodstanding.accounts (account) values ($1) on conflict do nothing', [account])
+  const addTenant = (tenant: string) =>
+    query('insert into goodstanding.tenants (tenant_id) values ($1) on conflict do nothing', [tenant])
+  const addCustomer = async (input: { tenant: string; account?: string; customer?: string; readAt?: string | null; testClockAt?: string | null }) => {
+    const { tenant, account = 'default', customer = `cus_${tenant}`, readAt = null, testClockAt = null } = input
+    await addAccount(account)
+    await addTenant(tenant)
+    await query(
+      `insert into goodstanding.customers (account, customer_id, tenant_id, linked_by, read_at, test_clock_at, read_ticket, read_paused_total)
+       values ($1, $2, $3, 'api', $4, $5, 1, goodstanding.paused_for($1))
+       on conflict (account, customer_id) do update
+         set read_at = excluded.read_at, test_clock_at = excluded.test_clock_at, read_paused_total = excluded.read_paused_total`,
+      [account, customer, tenant, readAt, testClockAt],
+    )
+  }
+  const addRow = async (row: Row) => {
+    const { account = 'default', customer = `cus_${row.tenant}`, item = `si_${row.tenant}`, state = 'active' } = row
+    await query(
+      `insert into goodstanding.entitlements
+         (account, customer_id, tenant_id, subscription_id, item_id, feature, value, plan, rank, state, granted, from_at,
+          final_at, recheck_at, stale_grace, because)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '72 hours', $15)`,
+      [
+        account, customer, row.tenant, `sub_of_${item}`, item, row.feature, JSON.stringify(row.value), row.plan ?? 'pro',
+        row.rank ?? 20, state, GRANTING.includes(state), row.from ?? null, row.final ?? null, row.recheck ?? null,
+        JSON.stringify({ rule: state, itemId: item }),
+      ],
+    )
+  }
+  const addOverride = (input: { tenant: string; feature: string; effect: 'allow' | 'deny'; value?: unknown; from?: string; until?: string | null }) =>
+    query(
+      `insert into goodstanding.entitlement_overrides (tenant_id, feature, effect, value, from_at, until_at, permanent, operator, reason)
+       values ($1, $2, $3, $4, coalesce($5, goodstanding.clock()), $6::timestamptz, $6::timestamptz is null, 'ann', 'spec')`,
+      [input.tenant, input.feature, input.effect, input.value === undefined ? null : JSON.stringify(input.value), input.from ?? null, input.until ?? null],
+    )
+  const features = async (tenant: string): Promise<Record<string, unknown>> => {
+    const rows = await query<{ feature: string; value: unknown }>(
+      'select feature, value from goodstanding.effective_entitlements where tenant_id = $1 order by feature',
+      [tenant],
+    )
+    return Object.fromEntries(rows.map(({ feature, value }) => [feature, value]))
+  }
+  const feature = async (tenant: string, name: string) => {
+    const [row] = await query<{ value: unknown; state: string; source: string; from_at: Date | null; until_at: Date | null; until_kind: string | null; stale: boolean; because: unknown[] }>(
+      `select value, state, source, from_at, until_at, until_kind, stale, because
+       from goodstanding.effective_entitlements where tenant_id = $1 and feature = $2`,
+      [tenant, name],
+    )
+    return row ?? null
+  }
+  const plan = async (tenant: string) => {
+    const [row] = await query<{ plan: string; active: boolean; state: string; rank: number; stale: boolean }>(
+      'select plan, active, state, rank, stale from goodstanding.effective_plans where tenant_id = $1',
+      [tenant],
+    )
+    return row
+  }
+  const addCatalog = async () => {
+    const body = { default: 'free', plans: { free: { rank: 0 }, basic: { rank: 10 }, pro: { rank: 20 } } }
+    await query("insert into goodstanding.catalogs (catalog_hash, body, activated_at) values ('one', $1, '2020-01-01')", [JSON.stringify(body)])
+    await query(`
+      insert into goodstanding.catalog_features (feature, merge, default_value)
+      values ('export', 'or', null), ('projects', 'max', '1'), ('seats', 'sum', null), ('tier', 'rank', null)`)
+  }
+  return { query, close: () => client.end(), setClock, addAccount, addTenant, addCustomer, addRow, addOverride, features, feature, plan, addCatalog }
+}
+
+export type Rows = Awaited<ReturnType<typeof openRows>>
