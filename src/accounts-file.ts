@@ -26,9 +26,15 @@ const path = z.string('expected a path').min(1, 'expected a path')
 const entry = z.strictObject({
   name: z
     .string('expected a name')
-    .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'expected a-z, 0-9, _ and -, at most 63, beginning with a letter or digit'),
+    .regex(
+      /^[a-z0-9][a-z0-9_-]{0,62}$/,
+      'expected a-z, 0-9, _ and -, at most 63, beginning with a letter or digit',
+    ),
   mode: z.enum(['test', 'live'], 'expected test or live').optional(),
-  stripeAccount: z.string('expected acct_…').regex(/^acct_\w+$/, 'expected acct_…').optional(),
+  stripeAccount: z
+    .string('expected acct_…')
+    .regex(/^acct_\w+$/, 'expected acct_…')
+    .optional(),
   webhookSecrets: z.string('expected text, comma-separated').optional(),
   webhookSecretsFile: path.optional(),
   apiKey: z.string('expected text').optional(),
@@ -36,7 +42,9 @@ const entry = z.strictObject({
 })
 type Entry = z.infer<typeof entry>
 const accountsFile = z.strictObject(
-  { accounts: z.array(entry, 'expected a list').min(1, 'expected one at least').max(ACCOUNTS_MAX, 'too many') },
+  {
+    accounts: z.array(entry, 'expected a list').min(1, 'expected one at least').max(ACCOUNTS_MAX, 'too many'),
+  },
   'expected {"accounts": […]}',
 )
 
@@ -55,7 +63,12 @@ export const loadAccounts = (input: { file: string; web: boolean; readFile: Read
       return text.kind === 'problem' ? null : text.value
     }
     const secrets = take('webhookSecrets')
-    if (secrets === null && input.web && one.webhookSecrets === undefined && one.webhookSecretsFile === undefined) {
+    if (
+      secrets === null &&
+      input.web &&
+      one.webhookSecrets === undefined &&
+      one.webhookSecretsFile === undefined
+    ) {
       problems.push(`${at}.webhookSecrets: expected, because ROLE includes web`)
     }
     return buildAccount({ ...one, secrets, apiKey: take('apiKey'), at, problems })
@@ -68,7 +81,9 @@ const readEntries = (file: string, readFile: ReadFile, problems: string[]): Entr
   try {
     json = JSON.parse(readFile(file, 'utf8'))
   } catch (error) {
-    problems.push(`ACCOUNTS_FILE: ${error instanceof SyntaxError ? 'expected JSON' : 'expected a file that can be read'}`)
+    problems.push(
+      `ACCOUNTS_FILE: ${error instanceof SyntaxError ? 'expected JSON' : 'expected a file that can be read'}`,
+    )
     return []
   }
   const parsed = accountsFile.safeParse(json)
@@ -107,10 +122,13 @@ const buildAccount = (input: {
   problems: string[]
 }): AccountConfig => {
   const { name, at, problems } = input
-  const secrets = input.secrets === null ? { success: true as const, data: [] } : webhookSecrets.safeParse(input.secrets)
-  if (!secrets.success) problems.push(`${at}.webhookSecrets: expected 1 to 8 signing secrets (whsec_…), comma-separated`)
+  const secrets =
+    input.secrets === null ? { success: true as const, data: [] } : webhookSecrets.safeParse(input.secrets)
+  if (!secrets.success)
+    problems.push(`${at}.webhookSecrets: expected 1 to 8 signing secrets (whsec_…), comma-separated`)
   const apiKey = input.apiKey === null ? null : new Secret(input.apiKey)
-  if (apiKey !== null && !/^\S+$/.test(apiKey.reveal())) problems.push(`${at}.apiKey: expected a key without blanks`)
+  if (apiKey !== null && !/^\S+$/.test(apiKey.reveal()))
+    problems.push(`${at}.apiKey: expected a key without blanks`)
   const mode = modeOf(apiKey, input.mode ?? null)
   if (mode.kind === 'problem') problems.push(`${at}.mode: ${mode.problem}`)
   return {

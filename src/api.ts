@@ -20,9 +20,13 @@ const TENANT_MAX_CHARS = 255
 export const apiRoutes = (parts: ApiParts): Hono => {
   const limit = bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => problem('body_too_large') })
   return new Hono()
-    .get('/v1/tenants/:tenant/entitlements', allow(parts, 'read'), (c) => readEntitlements(parts, c, c.req.param('tenant')))
+    .get('/v1/tenants/:tenant/entitlements', allow(parts, 'read'), (c) =>
+      readEntitlements(parts, c, c.req.param('tenant')),
+    )
     .all('/v1/tenants/:tenant/entitlements', () => notAllowed('GET, HEAD'))
-    .put('/v1/tenants/:tenant/customer', allow(parts, 'operate'), limit, (c) => putCustomer(parts, c, c.req.param('tenant')))
+    .put('/v1/tenants/:tenant/customer', allow(parts, 'operate'), limit, (c) =>
+      putCustomer(parts, c, c.req.param('tenant')),
+    )
     .all('/v1/tenants/:tenant/customer', () => notAllowed('PUT'))
 }
 
@@ -38,7 +42,8 @@ const readEntitlements = async (parts: ApiParts, c: Call, tenant: string): Promi
       'cache-control': 'private, max-age=5, stale-if-error=86400',
       vary: 'Authorization',
     }
-    if (isKnown(c.req.header('if-none-match'), headers.etag)) return new Response(null, { status: 304, headers })
+    if (isKnown(c.req.header('if-none-match'), headers.etag))
+      return new Response(null, { status: 304, headers })
     const body = await readTenant(db, tenant)
     return body === null ? problem('unknown_tenant') : Response.json(body, { headers })
   })
@@ -54,7 +59,10 @@ const putCustomer = async (parts: ApiParts, c: Call, tenant: string): Promise<Re
   switch (result.kind) {
     case 'linked':
     case 'unchanged':
-      return Response.json({ tenant, account, customer, result: result.kind }, { headers: { 'cache-control': 'no-store' } })
+      return Response.json(
+        { tenant, account, customer, result: result.kind },
+        { headers: { 'cache-control': 'no-store' } },
+      )
     case 'conflict':
       return problem(result.reason, { detail: result.detail })
     case 'unknown_account':
@@ -73,11 +81,16 @@ const linkOnce = async (...args: Parameters<typeof linkCustomer>): ReturnType<ty
     return await linkCustomer(...args)
   } catch (error) {
     if (sqlState(error) !== '23505') throw error
-    return { kind: 'conflict', reason: 'ambiguous_customer_linkage', detail: 'another link was made at the same time' }
+    return {
+      kind: 'conflict',
+      reason: 'ambiguous_customer_linkage',
+      detail: 'another link was made at the same time',
+    }
   }
 }
 
-const allow = (parts: ApiParts, scope: Scope): MiddlewareHandler =>
+const allow =
+  (parts: ApiParts, scope: Scope): MiddlewareHandler =>
   async (c, next) => {
     const refused = authorize(parts, c.req.header('authorization'), scope)
     if (refused !== null) return refused
@@ -103,7 +116,9 @@ const authorize = ({ tokens }: ApiParts, header: string | undefined, scope: Scop
   }
 }
 
-const challenge = (rest: string) => ({ headers: { 'www-authenticate': `Bearer realm="goodstanding"${rest}` } })
+const challenge = (rest: string) => ({
+  headers: { 'www-authenticate': `Bearer realm="goodstanding"${rest}` },
+})
 
 // Weak comparison, as RFC 9110 has it for If-None-Match.
 const isKnown = (header: string | undefined, etag: string): boolean => {
@@ -112,10 +127,12 @@ const isKnown = (header: string | undefined, etag: string): boolean => {
   return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag))
 }
 
-const isTenantId = (tenant: string): boolean =>
-  tenant.length > 0 && [...tenant].length <= TENANT_MAX_CHARS && !/[\p{Cc}\p{Cs}]/u.test(tenant)
+// Characters as the database counts them (code points); no control characters, no half of a surrogate pair.
+const TENANT = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${TENANT_MAX_CHARS}}$`, 'u')
+const isTenantId = (tenant: string): boolean => TENANT.test(tenant)
 
-const badTenant = () => problem('bad_request', { detail: `tenant: expected 1 to ${TENANT_MAX_CHARS} printable characters` })
+const badTenant = () =>
+  problem('bad_request', { detail: `tenant: expected 1 to ${TENANT_MAX_CHARS} printable characters` })
 
 const isJson = (header: string | undefined): boolean =>
   header?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
@@ -134,5 +151,8 @@ const jsonOf = async (c: Call): Promise<unknown> => {
 const problemsOf = (error: z.ZodError): string =>
   error.issues
     .slice(0, 5)
-    .map(({ path, message, code }) => `${path.join('.') || 'body'}: ${code === 'unrecognized_keys' ? 'has unknown fields' : message}`)
+    .map(
+      ({ path, message, code }) =>
+        `${path.join('.') || 'body'}: ${code === 'unrecognized_keys' ? 'has unknown fields' : message}`,
+    )
     .join('; ')

@@ -39,7 +39,9 @@ type Raw = Record<string, string | undefined>
 /** Reads the configuration; all problems together. */
 export const loadConfig = (env: Env, readFile: ReadFile = readFileSync): LoadedConfig => {
   const problems: string[] = []
-  const raw = Object.fromEntries(VARIABLES.map((variable) => [variable.name, rawValue(env, variable, readFile, problems)]))
+  const raw = Object.fromEntries(
+    VARIABLES.map((variable) => [variable.name, rawValue(env, variable, readFile, problems)]),
+  )
   const values = parseVariables(raw, problems)
   problems.push(...problemsTogether(values))
   const accounts = accountsOf(values, readFile, problems, given(env, 'STRIPE_WEBHOOK_SECRETS'))
@@ -51,12 +53,18 @@ export const loadConfig = (env: Env, readFile: ReadFile = readFileSync): LoadedC
 /** Only where API tokens are kept: creating one needs nothing else of the configuration. */
 export const tokensFileOf = (env: Env): string | null => nonEmpty(env['API_TOKENS_FILE']) ?? null
 
-const nonEmpty = (value: string | undefined): string | undefined => (value?.trim() === '' ? undefined : value?.trim())
+const nonEmpty = (value: string | undefined): string | undefined =>
+  value?.trim() === '' ? undefined : value?.trim()
 
 const given = (env: Env, name: string): boolean =>
   nonEmpty(env[name]) !== undefined || nonEmpty(env[`${name}_FILE`]) !== undefined
 
-const rawValue = (env: Env, { name, secret }: Variable, readFile: ReadFile, problems: string[]): string | undefined => {
+const rawValue = (
+  env: Env,
+  { name, secret }: Variable,
+  readFile: ReadFile,
+  problems: string[],
+): string | undefined => {
   const value = nonEmpty(env[name])
   const file = secret ? nonEmpty(env[`${name}_FILE`]) : undefined
   if (file === undefined) return value
@@ -86,7 +94,9 @@ const parseVariables = (raw: Raw, problems: string[]): Environment => {
   const parsed = environment.safeParse(raw)
   if (parsed.success) return parsed.data
   const wrong = new Set(parsed.error.issues.map((issue) => issue.path[0]))
-  problems.push(...VARIABLES.filter(({ name }) => wrong.has(name)).map((variable) => complaint(variable, raw)))
+  problems.push(
+    ...VARIABLES.filter(({ name }) => wrong.has(name)).map((variable) => complaint(variable, raw)),
+  )
   return environment.parse(Object.fromEntries(Object.entries(raw).filter(([name]) => !wrong.has(name))))
 }
 
@@ -108,7 +118,12 @@ const problemsTogether = (values: Environment): string[] => {
   return problems
 }
 
-const accountsOf = (values: Environment, readFile: ReadFile, problems: string[], secretsGiven: boolean): AccountConfig[] => {
+const accountsOf = (
+  values: Environment,
+  readFile: ReadFile,
+  problems: string[],
+  secretsGiven: boolean,
+): AccountConfig[] => {
   const web = values.ROLE !== 'worker'
   if (values.ACCOUNTS_FILE !== undefined) {
     const loaded = loadAccounts({ file: values.ACCOUNTS_FILE, web, readFile })
@@ -122,7 +137,15 @@ const accountsOf = (values: Environment, readFile: ReadFile, problems: string[],
   const mode = modeOf(apiKey, values.STRIPE_MODE ?? null)
   if (mode.kind === 'problem') problems.push(`STRIPE_MODE: ${mode.problem}`)
   const livemode = mode.kind === 'problem' ? null : mode.value
-  return [{ name: 'default', livemode, stripeAccount: null, webhookSecrets: values.STRIPE_WEBHOOK_SECRETS ?? [], apiKey }]
+  return [
+    {
+      name: 'default',
+      livemode,
+      stripeAccount: null,
+      webhookSecrets: values.STRIPE_WEBHOOK_SECRETS ?? [],
+      apiKey,
+    },
+  ]
 }
 
 // A double that answers for real money would write its fiction into real entitlements.
@@ -147,7 +170,10 @@ const buildConfig = (values: Environment, accounts: AccountConfig[]): Config => 
   stripe: { apiBase: values.STRIPE_API_BASE, requestsPerSecond: values.STRIPE_REQUESTS_PER_SECOND },
   catalogFile: values.CATALOG_FILE,
   tokensFile: values.API_TOKENS_FILE ?? null,
-  worker: { pollMs: values.STRIPE_RECONCILIATION_POLL_MS, batchSize: values.STRIPE_RECONCILIATION_BATCH_SIZE },
+  worker: {
+    pollMs: values.STRIPE_RECONCILIATION_POLL_MS,
+    batchSize: values.STRIPE_RECONCILIATION_BATCH_SIZE,
+  },
   recoveryObjectiveMs: values.RECOVERY_OBJECTIVE_SECONDS * 1_000,
   logLevel: values.LOG_LEVEL,
 })

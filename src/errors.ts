@@ -49,7 +49,8 @@ export const ERRORS = {
     exit: EXIT.try_again,
   },
   'postgres/embedded_missing': {
-    means: 'DATABASE_URL is unset and the embedded PostgreSQL is not installed (it is a development dependency).',
+    means:
+      'DATABASE_URL is unset and the embedded PostgreSQL is not installed (it is a development dependency).',
     todo: 'Set DATABASE_URL, or install with development dependencies for a first look.',
     exit: EXIT.configuration,
   },

@@ -1,6 +1,13 @@
 // The process's log: JSON lines with snake_case fields. The only user of pino. Of an error it writes name and code,
 // and the message only where we wrote that ourselves: other people's messages quote payloads, ids and SQL values.
-import { pino, stdTimeFunctions, type DestinationStream, type LogFn, type Logger, type LoggerOptions } from 'pino'
+import {
+  pino,
+  stdTimeFunctions,
+  type DestinationStream,
+  type LogFn,
+  type Logger,
+  type LoggerOptions,
+} from 'pino'
 import { AppError } from './errors.ts'
 
 export type Log = Logger
@@ -10,7 +17,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export type LogOptions = { level: LogLevel; destination?: DestinationStream }
 
 /** What is written of an error. */
-export type LoggedError = { name: string; code: string | null; message?: string; cause?: LoggedError }
+type LoggedError = { name: string; code: string | null; message?: string; cause?: LoggedError }
 
 /** Opens the log; standard output unless a destination is given. */
 export const createLog = ({ level, destination }: LogOptions): Log => {
@@ -30,7 +37,7 @@ export const createLog = ({ level, destination }: LogOptions): Log => {
 }
 
 /** The allow-listed facts of an error, at most one cause deep. */
-export const describeError = (error: Error, depth = 1): LoggedError => ({
+const describeError = (error: Error, depth = 1): LoggedError => ({
   name: plainWord(error.name) ?? 'Error',
   code: 'code' in error ? plainWord(error.code) : null,
   ...(error instanceof AppError && { message: error.message }),
@@ -44,7 +51,10 @@ const plainWord = (value: unknown): string | null =>
 // An error under any name: its own fields would be written otherwise, and slonik's carry the statement's values.
 const withoutErrors = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? describeError(value) : value]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value instanceof Error ? describeError(value) : value,
+    ]),
   )
 
 // Without a message pino takes the error's own.

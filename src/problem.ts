@@ -14,7 +14,10 @@ export const PROBLEMS = {
   unknown_account: { status: 404, title: 'No Stripe account of that name is served here.' },
   unknown_tenant: { status: 404, title: 'No customer was ever linked to this tenant.' },
   unsupported_media_type: { status: 415, title: 'Send application/json.' },
-  ambiguous_customer_linkage: { status: 409, title: 'The link would contradict another one; nothing was changed.' },
+  ambiguous_customer_linkage: {
+    status: 409,
+    title: 'The link would contradict another one; nothing was changed.',
+  },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type Problem = keyof typeof PROBLEMS
@@ -24,7 +27,13 @@ export type ProblemDetail = { detail?: string; headers?: Record<string, string> 
 /** A problem as a response. Errors are never kept by caches. */
 export const problem = (code: Problem, { detail, headers = {} }: ProblemDetail = {}): Response => {
   const { status, title } = PROBLEMS[code]
-  const body = { type: `urn:goodstanding:problem:${code}`, title, status, code, ...(detail !== undefined && { detail }) }
+  const body = {
+    type: `urn:goodstanding:problem:${code}`,
+    title,
+    status,
+    code,
+    ...(detail !== undefined && { detail }),
+  }
   return new Response(JSON.stringify(body), {
     status,
     headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },

@@ -33,16 +33,22 @@ export const createApp = (ctx: Context, { serve }: { serve: Serve }): Hono => {
 // A worker holds the customer's lock while Stripe answers; the caller may come again.
 const LOCK_NOT_AVAILABLE = '55P03'
 
-const QUIET = ['/livez', '/readyz', '/webhooks/stripe', '/webhooks/stripe/:account']
+const QUIET = new Set(['/livez', '/readyz', '/webhooks/stripe', '/webhooks/stripe/:account'])
 
 // Probes are no news, and deliveries have a line of their own (inbox.receive).
-const logRequest = (log: Log): MiddlewareHandler =>
+const logRequest =
+  (log: Log): MiddlewareHandler =>
   async (c, next) => {
     const startedAt = performance.now()
     await next()
     const route = routeOf(c)
-    const line = { method: c.req.method, route, status: c.res.status, ms: Math.round((performance.now() - startedAt) * 10) / 10 }
-    if (QUIET.includes(route)) log.debug(line, 'http.request')
+    const line = {
+      method: c.req.method,
+      route,
+      status: c.res.status,
+      ms: Math.round((performance.now() - startedAt) * 10) / 10,
+    }
+    if (QUIET.has(route)) log.debug(line, 'http.request')
     else log.info(line, 'http.request')
   }
 
@@ -62,12 +68,20 @@ export type Listening = {
 }
 
 // Headers and body of a slow client must not hold a socket for long; keep-alive outlasts a load balancer's 60 s.
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 2_000 }
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 2_000,
+}
 // Stripe sends a dozen.
 const HEADERS_MAX = 64
 
 /** Serves the app over HTTP. Port 0 takes any that is free. */
-export const listen = async (app: Hono, options: { host: string; port: number; log: Log }): Promise<Listening> => {
+export const listen = async (
+  app: Hono,
+  options: { host: string; port: number; log: Log },
+): Promise<Listening> => {
   const server = createAdaptorServer({ fetch: app.fetch, createServer, serverOptions: TIMEOUTS }) as Server
   server.maxHeadersCount = HEADERS_MAX
   const closing = closer(server)

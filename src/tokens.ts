@@ -29,21 +29,28 @@ export const loadTokens = (file: string): LoadedTokens => {
   try {
     json = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'tokens', tokens: [] }
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return { kind: 'tokens', tokens: [] }
     return { kind: 'invalid', problems: [error instanceof SyntaxError ? 'expected JSON' : 'cannot be read'] }
   }
   const parsed = tokensFile.safeParse(json)
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${z.core.toDotPath(issue.path) || 'file'}: ${issue.message}`)
+    const problems = parsed.error.issues.map(
+      (issue) => `${z.core.toDotPath(issue.path) || 'file'}: ${issue.message}`,
+    )
     return { kind: 'invalid', problems }
   }
   const { tokens } = parsed.data
   const twice = tokens.filter(({ name }, index) => tokens.findIndex((other) => other.name === name) !== index)
-  if (twice.length > 0) return { kind: 'invalid', problems: twice.map(({ name }) => `two tokens have the name ${name}`) }
+  if (twice.length > 0)
+    return { kind: 'invalid', problems: twice.map(({ name }) => `two tokens have the name ${name}`) }
   return { kind: 'tokens', tokens }
 }
 
-export type Verified = { kind: 'ok'; name: string; scopes: readonly Scope[] } | { kind: 'unknown' } | { kind: 'expired' }
+export type Verified =
+  | { kind: 'ok'; name: string; scopes: readonly Scope[] }
+  | { kind: 'unknown' }
+  | { kind: 'expired' }
 export type TokenCheck = { verify: (bearer: string) => Verified }
 
 // Ours have 46 characters; nothing longer is worth a hash.

@@ -20,15 +20,32 @@ export const STRIPE_API = 'https://api.stripe.com'
 const SECRETS_MAX = 8
 
 const whole = (min: number, max: number) =>
-  z.string().regex(/^\d{1,9}$/).transform(Number).pipe(z.number().min(min).max(max))
-const secret = z.string().regex(/^\S+$/).transform((value) => new Secret(value))
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max))
+const secret = z
+  .string()
+  .regex(/^\S+$/)
+  .transform((value) => new Secret(value))
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 /** A comma-separated list of webhook signing secrets; several are accepted at once while one is replaced. */
 export const webhookSecrets = z
   .string()
-  .transform((list) => list.split(',').map((piece) => piece.trim()).filter((piece) => piece !== ''))
-  .pipe(z.array(z.string().regex(/^whsec_\S+$/)).min(1).max(SECRETS_MAX))
+  .transform((list) =>
+    list
+      .split(',')
+      .map((piece) => piece.trim())
+      .filter((piece) => piece !== ''),
+  )
+  .pipe(
+    z
+      .array(z.string().regex(/^whsec_\S+$/))
+      .min(1)
+      .max(SECRETS_MAX),
+  )
   .transform((pieces) => pieces.map((piece) => new Secret(piece)))
 
 // A key must never travel to a host that is neither Stripe's nor this machine.
@@ -45,26 +62,40 @@ const isLoopback = (value: string): boolean => {
 const about = <S extends z.ZodType>(schema: S, facts: About): S => schema.meta(facts)
 
 export const environment = z.object({
-  DATABASE_URL: about(z.string().regex(/^postgres(ql)?:\/\/\S+$/).transform((url) => new Secret(url)).optional(), {
-    description: 'PostgreSQL 15 or newer. Unset: an embedded one in `.data/`, for a first look only.',
-    expects: 'a postgres:// URL',
-    secret: true,
-    without: 'embedded PostgreSQL',
-  }),
+  DATABASE_URL: about(
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\/\S+$/)
+      .transform((url) => new Secret(url))
+      .optional(),
+    {
+      description: 'PostgreSQL 15 or newer. Unset: an embedded one in `.data/`, for a first look only.',
+      expects: 'a postgres:// URL',
+      secret: true,
+      without: 'embedded PostgreSQL',
+    },
+  ),
   DATABASE_POOLED: about(z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).default(false), {
     description: '`true` behind a transaction pooler (PgBouncer): no named statements, no LISTEN.',
     expects: 'true or false',
   }),
-  HOST: about(z.string().regex(/^[\w.:[\]-]+$/).default('127.0.0.1'), {
-    description: 'Address to listen on; `0.0.0.0` in a container.',
-    expects: 'an address or host name',
-  }),
+  HOST: about(
+    z
+      .string()
+      .regex(/^[\w.:[\]-]+$/)
+      .default('127.0.0.1'),
+    {
+      description: 'Address to listen on; `0.0.0.0` in a container.',
+      expects: 'an address or host name',
+    },
+  ),
   PORT: about(whole(0, 65_535).default(8_787), {
     description: 'Webhooks and API. 0 takes any free port.',
     expects: 'a port, 0 to 65535',
   }),
   API_PORT: about(whole(0, 65_535).optional(), {
-    description: 'Serves the API on a port of its own, so that PORT can face the internet with webhooks only.',
+    description:
+      'Serves the API on a port of its own, so that PORT can face the internet with webhooks only.',
     expects: 'a port, 0 to 65535, other than PORT',
     without: 'same as PORT',
   }),

@@ -12,10 +12,13 @@ const linesOf = (write: (log: Log) => void): Record<string, unknown>[] => {
 }
 
 const sqlError = () =>
-  Object.assign(new Error('Key (email)=(a@b.c) exists', { cause: Object.assign(new Error('cus_1'), { code: '23505' }) }), {
-    code: '23505',
-    values: ['cus_1'],
-  })
+  Object.assign(
+    new Error('Key (email)=(a@b.c) exists', { cause: Object.assign(new Error('cus_1'), { code: '23505' }) }),
+    {
+      code: '23505',
+      values: ['cus_1'],
+    },
+  )
 
 test('of our own errors the message is logged, of others only name and code', () => {
   const [ours, theirs] = linesOf((log) => {
@@ -41,14 +44,21 @@ test.each<[string, (log: Log) => void]>([
 
 test('lines carry level and time as words, and nothing of the machine', () => {
   expect(linesOf((log) => log.info({ event_id: 'evt_1' }, 'inbox.stored'))).toEqual([
-    { level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), event_id: 'evt_1', msg: 'inbox.stored' },
+    {
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      event_id: 'evt_1',
+      msg: 'inbox.stored',
+    },
   ])
 })
 
 test('a secret prints as [secret] however it is printed', () => {
   const secret = new Secret('HUNTER2')
   const [line] = linesOf((log) => log.info({ secret }, 'x'))
-  expect([`${String(secret)}`, JSON.stringify({ secret }), inspect({ secret }), JSON.stringify(line)].join()).not.toContain('HUNTER2')
+  expect(
+    [String(secret), JSON.stringify({ secret }), inspect({ secret }), JSON.stringify(line)].join(),
+  ).not.toContain('HUNTER2')
   expect(secret.reveal()).toBe('HUNTER2')
 })
 

@@ -120,7 +120,11 @@ test('a file that becomes wrong is reported once and the last good one stays in 
   write(file, { tokens: [aToken('gs_a')] })
   let now = NOON
   const complaints: (readonly string[])[] = []
-  const check = createTokenCheck(file, () => now, (problems) => complaints.push(problems))
+  const check = createTokenCheck(
+    file,
+    () => now,
+    (problems) => complaints.push(problems),
+  )
   write(file, '{')
   for (let second = 0; second < 3; second += 1) {
     now += 1_000
@@ -131,9 +135,17 @@ test('a file that becomes wrong is reported once and the last good one stays in 
 
 test.each([
   ['no object', [], 'file: '],
-  ['a short hash', { tokens: [aToken('a', { sha256: 'ab' })] }, 'tokens[0].sha256: expected 64 hexadecimal digits'],
+  [
+    'a short hash',
+    { tokens: [aToken('a', { sha256: 'ab' })] },
+    'tokens[0].sha256: expected 64 hexadecimal digits',
+  ],
   ['no scope', { tokens: [aToken('a', { scopes: [] })] }, 'tokens[0].scopes: expected one at least'],
-  ['a date without a time', { tokens: [aToken('a', { expires: '2027-01-01' })] }, 'tokens[0].expires: expected a time'],
+  [
+    'a date without a time',
+    { tokens: [aToken('a', { expires: '2027-01-01' })] },
+    'tokens[0].expires: expected a time',
+  ],
   ['a name twice', { tokens: [aToken('a'), aToken('a')] }, 'two tokens have the name a'],
 ])('%s in the file stops the start', (_, content, problem) => {
   const file = aFile()

@@ -12,10 +12,12 @@ export type Out = { result: (line: string) => void; problem: (line: string) => v
 export type Surroundings = { env: Record<string, string | undefined>; out: Out; now: () => number }
 
 /** Exit codes in words, for help and the README. */
-export const EXIT_CODES: readonly { code: number; means: string }[] = Object.entries(EXIT).map(([name, code]) => ({
-  code,
-  means: name.replaceAll('_', ' '),
-}))
+export const EXIT_CODES: readonly { code: number; means: string }[] = Object.entries(EXIT).map(
+  ([name, code]) => ({
+    code,
+    means: name.replaceAll('_', ' '),
+  }),
+)
 
 const DAYS_DEFAULT = 365
 const DAYS_MAX = 3_650
@@ -43,7 +45,10 @@ export const buildProgram = (around: Surroundings, ends: (code: number) => void 
       writeOut: (text) => around.out.result(text.trimEnd()),
       writeErr: (text) => around.out.problem(text.trimEnd()),
     })
-    .addHelpText('after', `\nExit codes: ${EXIT_CODES.map(({ code, means }) => `${code} ${means}`).join(' · ')}`)
+    .addHelpText(
+      'after',
+      `\nExit codes: ${EXIT_CODES.map(({ code, means }) => `${code} ${means}`).join(' · ')}`,
+    )
   const configured = (work: (config: Config, out: Out) => Promise<number>) => async () => {
     const loaded = loadConfig(around.env)
     if (loaded.kind === 'config') return ends(await work(loaded.config, around.out))
@@ -94,7 +99,9 @@ const addToken = (program: Command, around: Surroundings, ends: (code: number) =
     .action(async (name: string, options: { scope: Scope[]; days: number }) => {
       const { createToken } = await import('./token.ts')
       const file = tokensFileOf(around.env)
-      ends(createToken({ name, scopes: options.scope, days: options.days, file, now: around.now() }, around.out))
+      ends(
+        createToken({ name, scopes: options.scope, days: options.days, file, now: around.now() }, around.out),
+      )
     })
 }
 

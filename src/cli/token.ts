@@ -1,7 +1,17 @@
 // `token create`: makes an API token, prints it once on standard output, and keeps only its hash. The token must
 // appear nowhere else.
 import { randomBytes } from 'node:crypto'
-import { closeSync, fchmodSync, fchownSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { DAY_MS, toIso, type Instant } from '../time.ts'
 import { hashToken, loadTokens, type Scope, type Token } from '../tokens.ts'
@@ -31,7 +41,9 @@ export const createToken = (request: TokenRequest, out: Out): ExitCode => {
       out.problem(added.problem)
       return added.kind === 'conflict' ? EXIT.conflict : EXIT.failed
     }
-    out.problem(`Added ${entry.name} to ${request.file}, valid until ${entry.expires}. It is shown only this once:`)
+    out.problem(
+      `Added ${entry.name} to ${request.file}, valid until ${entry.expires}. It is shown only this once:`,
+    )
   }
   out.result(bearer)
   return EXIT.ok
@@ -48,14 +60,20 @@ const addToFile = (file: string, entry: Token): Added => {
     descriptor = openSync(next, 'wx', 0o600)
   } catch (error) {
     const exists = codeOf(error) === 'EEXIST'
-    const why = exists ? 'exists: another token is being added, or one attempt was cut off' : `cannot be written (${codeOf(error)})`
+    const why = exists
+      ? 'exists: another token is being added, or one attempt was cut off'
+      : `cannot be written (${codeOf(error)})`
     return { kind: exists ? 'conflict' : 'failed', problem: `${next} ${why}` }
   }
   try {
     const loaded = loadTokens(file)
     if (loaded.kind === 'invalid') return give(next, 'failed', `${file}: ${loaded.problems.join('; ')}`)
     if (loaded.tokens.some(({ name }) => name === entry.name)) {
-      return give(next, 'conflict', `${file} has a token named ${entry.name}; remove it or choose another name`)
+      return give(
+        next,
+        'conflict',
+        `${file} has a token named ${entry.name}; remove it or choose another name`,
+      )
     }
     keepOwner(file, descriptor)
     writeSync(descriptor, `${JSON.stringify({ tokens: [...loaded.tokens, entry] }, null, 2)}\n`)
@@ -79,7 +97,8 @@ const keepOwner = (file: string, descriptor: number) => {
   const old = statSync(file, { throwIfNoEntry: false })
   if (old === undefined) return
   fchmodSync(descriptor, old.mode & 0o777)
-  if (old.uid !== process.getuid?.() || old.gid !== process.getgid?.()) fchownSync(descriptor, old.uid, old.gid)
+  if (old.uid !== process.getuid?.() || old.gid !== process.getgid?.())
+    fchownSync(descriptor, old.uid, old.gid)
 }
 
 const codeOf = (error: unknown): string =>

@@ -218,29 +218,19 @@ const jsonOf = (text: string): { kind: 'json'; value: unknown } | { kind: 'inval
 const told = (issue: z.core.$ZodIssue, base: PropertyKey[]): Problems => {
   const path = [...base, ...issue.path]
   const where = path.length === 0 ? 'the file' : path.join('.')
-  switch (issue.code) {
-    case 'invalid_union': {
-      // The branch that accepts the value's type is the one that was meant.
-      const meant = issue.errors.find(
-        (branch) => !branch.some((each) => each.path.length === 0 && each.code === 'invalid_type'),
-      )
-      return (
-        meant?.flatMap((each) => told(each, path)) ?? [
-          `${where}: expected a boolean, a number, a text or { "from": "quantity" }`,
-        ]
-      )
-    }
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => `${[...path, key].join('.')}: is not known here`)
-    case 'invalid_key':
-      return issue.issues.map((each) => `${where}: ${each.message}`)
-    case 'invalid_value':
-      return [`${where}: expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`]
-    case 'invalid_type':
-      return [
-        `${where}: ${issue.message.replace('Invalid input: ', '').replace(', received undefined', ', is missing')}`,
-      ]
-    default:
-      return [`${where}: ${issue.message.replace(/^Too (small|big): /, '')}`]
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${[...path, key].join('.')}: is not known here`)
+  if (issue.code === 'invalid_key') return issue.issues.map((each) => `${where}: ${each.message}`)
+  if (issue.code === 'invalid_value')
+    return [`${where}: expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`]
+  if (issue.code === 'invalid_union') {
+    // The branch that accepts the value's type is the one that was meant.
+    const meant = issue.errors.find(
+      (branch) => !branch.some((each) => each.path.length === 0 && each.code === 'invalid_type'),
+    )
+    const nothing = `${where}: expected a boolean, a number, a text or { "from": "quantity" }`
+    return meant?.flatMap((each) => told(each, path)) ?? [nothing]
   }
+  const message = issue.message.replace(/^(Invalid input|Too small|Too big): /, '')
+  return [`${where}: ${message.replace(', received undefined', ', is missing')}`]
 }

@@ -165,4 +165,4 @@ const doubleBilled = (customerId: string, entitlements: Entitlement[], catalog: 
   ]
 }
 
-const distinct = (ids: string[]): string[] => [...new Set(ids)].sort()
+const distinct = (ids: string[]): string[] => [...new Set(ids)].toSorted()

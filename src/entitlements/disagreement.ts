@@ -102,7 +102,7 @@ const readable = <T>(read: (problems: string[]) => T): T | undefined => {
 }
 
 const linesOf = (items: Item[]): string[] =>
-  items.map((item) => `${item.priceId} x ${item.quantity ?? 'metered'}`).sort()
+  items.map((item) => `${item.priceId} x ${item.quantity ?? 'metered'}`).toSorted()
 
 const pauseText = (pause: Subscription['pause']): string | null =>
   pause === null ? null : `${pause.behavior} until ${pause.resumesAt ?? 'resumed'}`

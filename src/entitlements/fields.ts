@@ -52,9 +52,9 @@ export const quantityOf = (fields: Fields, where: string, problems: string[]): n
 /** A decimal as text, or as the object that the SDK makes of it, where it is whole; NaN where it is not. */
 const wholeOf = (decimal: unknown): number | null => {
   if (decimal === null) return null
-  const isObject = fieldsOf(decimal) !== null && typeof decimal?.toString === 'function'
-  const text = isObject || typeof decimal === 'string' || typeof decimal === 'number' ? String(decimal) : ''
-  return /^\d+(\.0+)?$/.test(text) ? Number(text) : Number.NaN
+  // The SDK's decimals print themselves as text in JSON.
+  const text = JSON.stringify(decimal)
+  return /^("?)\d+(\.0+)?\1$/.test(text) ? Number(text.replaceAll('"', '')) : Number.NaN
 }
 
 /** `metadata.tenant_id`: 1 to 255 characters, not blank, without control characters; anything else is none. */

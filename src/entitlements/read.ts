@@ -49,7 +49,9 @@ export const readTenant = async (db: Queries, tenantId: string): Promise<ReadTen
     plan: row.plan,
     active: row.active,
     state: row.state,
-    features: Object.fromEntries(Object.entries(row.features).map(([name, feature]) => [name, shown(feature)])),
+    features: Object.fromEntries(
+      Object.entries(row.features).map(([name, feature]) => [name, shown(feature)]),
+    ),
     seats: typeof seats === 'number' ? seats : null,
     as_of: toIso(row.as_of),
     stale: row.stale || Object.values(row.features).some(({ stale }) => stale),
@@ -72,4 +74,5 @@ const shown = (feature: FeatureRow): ReadFeature => ({
  * goes on with each read of Stripe that changes nothing. Take it before the answer: an older name costs a read, a
  * newer one would hide a change.
  */
-export const etagOf = ({ revision, lastTransition }: TenantVersion): string => `W/"${revision}.${lastTransition ?? 0}"`
+export const etagOf = ({ revision, lastTransition }: TenantVersion): string =>
+  `W/"${revision}.${lastTransition ?? 0}"`

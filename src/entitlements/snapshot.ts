@@ -25,8 +25,8 @@ type Sight = {
   now: Instant
 }
 
-const NEEDS_PERIOD = ['active', 'trialing', 'past_due']
-const MAY_BE_EMPTY = ['canceled', 'incomplete_expired']
+const NEEDS_PERIOD = new Set(['active', 'trialing', 'past_due'])
+const MAY_BE_EMPTY = new Set(['canceled', 'incomplete_expired'])
 
 /** A subscription as Stripe renders it in any API version. The two memory fields are null: `remember` fills them. */
 export const readSubscription = (raw: unknown): Reading<Subscription> => {
@@ -40,9 +40,9 @@ export const readSubscription = (raw: unknown): Reading<Subscription> => {
   if (status === '') problems.push('no status')
   const canceledAt = instantOf(fields, 'canceled_at', problems)
   const items = readItems(fields, problems)
-  if (items.length === 0 && !MAY_BE_EMPTY.includes(status)) problems.push('no items')
+  if (items.length === 0 && !MAY_BE_EMPTY.has(status)) problems.push('no items')
   // Without it a paid-through date that we know would be overwritten by "no end".
-  if (NEEDS_PERIOD.includes(status))
+  if (NEEDS_PERIOD.has(status))
     for (const item of items) if (item.periodEnd === null) problems.push(`item ${item.id}: no period end`)
   return reading(problems, {
     id,
@@ -182,7 +182,7 @@ const unpaidOf = ({ previous, current, openInvoices, now }: Sight): Subscription
   const due = owed
     .map((invoice) => ({ invoiceId: invoice.id, since: owedSince(invoice) ?? now }))
     .filter(({ since }) => since <= now)
-    .sort((a, b) => a.since - b.since || (a.invoiceId < b.invoiceId ? -1 : 1))
+    .toSorted((a, b) => a.since - b.since || (a.invoiceId < b.invoiceId ? -1 : 1))
   const [oldest] = due
   if (oldest !== undefined) return oldest
   return known !== null && known.invoiceId === null ? known : { invoiceId: null, since: now }

@@ -11,6 +11,8 @@ import type {
   Snapshot,
   Subscription,
 } from '../../src/entitlements/model.ts'
+import { readSubscription } from '../../src/entitlements/snapshot.ts'
+import type { Reading } from '../../src/entitlements/snapshot.ts'
 import { DAY_MS } from '../../src/time.ts'
 
 export const NOON = Date.UTC(2026, 5, 15, 12)
@@ -117,6 +119,12 @@ export const planRow = ({ entitlements }: { entitlements: Entitlement[] }, itemI
   return row
 }
 
+/** The `$plan` row of one subscription alone. */
+export const rowOf = (given: Partial<Subscription>, question: Partial<Question> = {}): Entitlement =>
+  planRow(decided([aSubscription(given)], question))
+
+export const pastDueSince = (since: number) => ({ status: 'past_due', unpaid: { invoiceId: 'in_A', since } })
+
 /** `item feature=value` of every row that gives access. */
 export const granted = ({ entitlements }: { entitlements: Entitlement[] }): string[] =>
   entitlements
@@ -195,3 +203,16 @@ export const aRawInvoice = (given: Record<string, unknown> = {}): Record<string,
   parent: { type: 'subscription_details', subscription_details: { subscription: 'sub_A' } },
   ...given,
 })
+
+/** What was read; an object that could not be is a mistake of the spec. */
+export const valueOf = <T>(reading: Reading<T>): T => {
+  if (reading.kind === 'unrecognized') throw new Error(reading.why)
+  return reading.value
+}
+
+export const whyOf = (reading: Reading<unknown>) => (reading.kind === 'unrecognized' ? reading.why : null)
+
+export const subscriptionOf = (given: Record<string, unknown> = {}): Subscription =>
+  valueOf(readSubscription(aRawSubscription(given)))
+
+export const itemsOf = (...data: unknown[]) => ({ items: { object: 'list', data, has_more: false } })

@@ -34,7 +34,7 @@ test('equal rows produce nothing', () => {
 
 test('the order of keys is no difference', () => {
   const { because, ...row } = aRow()
-  const turned = Object.fromEntries(Object.entries(because).reverse()) as Entitlement['because']
+  const turned = Object.fromEntries(Object.entries(because).toReversed()) as Entitlement['because']
 
   expect(diff({ current: [{ because: turned, ...row }], desired: [aRow()], held: [] })).toEqual(NOTHING)
 })
@@ -133,8 +133,8 @@ test('applying a diff leaves nothing to do', () => {
   const desired = [aRow({ value: false }), aRow({ feature: 'seats', value: 3 })]
 
   const { put, remove } = diff({ current, desired, held: [] })
-  const gone = [...put, ...remove].map(({ feature }) => feature)
-  const after = [...current.filter(({ feature }) => !gone.includes(feature)), ...put]
+  const gone = new Set([...put, ...remove].map(({ feature }) => feature))
+  const after = [...current.filter(({ feature }) => !gone.has(feature)), ...put]
 
   expect(diff({ current: after, desired, held: [] })).toEqual(NOTHING)
 })

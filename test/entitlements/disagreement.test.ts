@@ -48,8 +48,8 @@ test('several differences are all told', () => {
 test.each([
   [
     'the top-level plan that is null with two items',
-    { plan: null, quantity: null, ...itemsOf(aRawItem(), aRawItem({ id: 'si_B' })) },
-    itemsOf(aRawItem({ id: 'si_B' }), aRawItem()),
+    { plan: null, quantity: null, ...itemsOf(aRawItem(), aRawItem({ id: 'si_B', quantity: 1 })) },
+    itemsOf(aRawItem({ id: 'si_B', quantity: 1 }), aRawItem()),
   ],
   [
     'a decimal object for a decimal text',

@@ -18,7 +18,11 @@ afterAll(async () => {
 const at = (time: string, day = 1) => `2030-01-${String(day).padStart(2, '0')}T${time}Z`
 
 /** A tenant with a plan and one feature, read at noon of the first. */
-const subscribe = async (tenant: string, times: { from?: string; final?: string; recheck?: string }, readAt: string | null = at('12:00:00')) => {
+const subscribe = async (
+  tenant: string,
+  times: { from?: string; final?: string; recheck?: string },
+  readAt: string | null = at('12:00:00'),
+) => {
   await rows.addCustomer({ tenant, readAt })
   await rows.addRow({ tenant, feature: '$plan', value: 'pro', ...times })
   await rows.addRow({ tenant, feature: 'export', value: true, ...times })
@@ -50,9 +54,17 @@ describe('ends', () => {
     await subscribe('recheck', { recheck: at('12:00:00', 2) })
 
     await rows.setClock(at('11:59:55', 2))
-    expect(await rows.feature('recheck', 'export')).toMatchObject({ stale: false, until_kind: 'recheck', until_at: new Date(at('12:00:00', 2)) })
+    expect(await rows.feature('recheck', 'export')).toMatchObject({
+      stale: false,
+      until_kind: 'recheck',
+      until_at: new Date(at('12:00:00', 2)),
+    })
     await rows.setClock(at('12:00:00', 2))
-    expect(await rows.feature('recheck', 'export')).toMatchObject({ stale: true, until_kind: 'stale', until_at: new Date(at('12:00:00', 4)) })
+    expect(await rows.feature('recheck', 'export')).toMatchObject({
+      stale: true,
+      until_kind: 'stale',
+      until_at: new Date(at('12:00:00', 4)),
+    })
     expect(await rows.plan('recheck')).toMatchObject({ plan: 'pro', stale: true })
     await rows.setClock(at('11:59:55', 4))
     expect(await rows.features('recheck')).toEqual({ export: true })
@@ -74,7 +86,11 @@ describe('ends', () => {
     await subscribe('both', { recheck: at('12:00:00', 2), final: at('18:00:00', 2) })
 
     await rows.setClock(at('17:59:55', 2))
-    expect(await rows.feature('both', 'export')).toMatchObject({ stale: true, until_kind: 'final', until_at: new Date(at('18:00:00', 2)) })
+    expect(await rows.feature('both', 'export')).toMatchObject({
+      stale: true,
+      until_kind: 'final',
+      until_at: new Date(at('18:00:00', 2)),
+    })
     await rows.setClock(at('18:00:00', 2))
     expect(await rows.feature('both', 'export')).toBeNull()
   })
@@ -104,9 +120,15 @@ describe('ends', () => {
 
 describe('while an account stands still', () => {
   const pause = (account: string) =>
-    rows.query("update goodstanding.accounts set paused_since = clock_timestamp(), pause_cause = 'spec' where account = $1", [account])
+    rows.query(
+      "update goodstanding.accounts set paused_since = clock_timestamp(), pause_cause = 'spec' where account = $1",
+      [account],
+    )
   const resume = (account: string) =>
-    rows.query('update goodstanding.accounts set paused_since = null, pause_cause = null where account = $1', [account])
+    rows.query(
+      'update goodstanding.accounts set paused_since = null, pause_cause = null where account = $1',
+      [account],
+    )
   const held = async (tenant: string, account: string) => {
     await rows.addCustomer({ tenant, account, readAt: at('12:00:00') })
     await rows.addRow({ tenant, account, feature: 'export', value: true, recheck: at('12:00:00', 2) })
@@ -119,9 +141,16 @@ describe('while an account stands still', () => {
     await pause('p1')
 
     await rows.setClock(at('12:00:00', 9))
-    expect(await rows.feature('paused', 'export')).toMatchObject({ stale: true, until_at: null, until_kind: null })
+    expect(await rows.feature('paused', 'export')).toMatchObject({
+      stale: true,
+      until_at: null,
+      until_kind: null,
+    })
     await resume('p1')
-    expect((await rows.feature('paused', 'export'))?.until_at?.getTime()).toBeCloseTo(Date.parse(at('12:00:00', 10)), -4)
+    expect((await rows.feature('paused', 'export'))?.until_at?.getTime()).toBeCloseTo(
+      Date.parse(at('12:00:00', 10)),
+      -4,
+    )
     await rows.setClock(at('11:59:50', 10))
     expect(await rows.features('paused')).toMatchObject({ export: true })
     await rows.setClock(at('12:00:10', 10))
@@ -151,7 +180,9 @@ describe('while an account stands still', () => {
     await rows.setClock(at('12:00:00', 5))
     await resume('p3')
 
-    const [row] = await rows.query<{ hours: number }>("select round(extract(epoch from goodstanding.paused_for('p3')) / 3600)::int as hours")
+    const [row] = await rows.query<{ hours: number }>(
+      "select round(extract(epoch from goodstanding.paused_for('p3')) / 3600)::int as hours",
+    )
     expect(row?.hours).toBe(72)
     await rows.setClock(at('11:59:50', 7))
     expect(await rows.features('overlap')).toMatchObject({ export: true })
@@ -174,7 +205,13 @@ describe('while an account stands still', () => {
 
   test('without a key, what has not run out waits for the account', async () => {
     await rows.addCustomer({ tenant: 'keyless', account: 'p5', readAt: null })
-    await rows.addRow({ tenant: 'keyless', account: 'p5', feature: 'export', value: true, recheck: at('12:00:00', 2) })
+    await rows.addRow({
+      tenant: 'keyless',
+      account: 'p5',
+      feature: 'export',
+      value: true,
+      recheck: at('12:00:00', 2),
+    })
     await rows.setClock(at('12:00:00', 4))
     await rows.query("update goodstanding.accounts set hold = true where account = 'p5'")
 
@@ -183,7 +220,9 @@ describe('while an account stands still', () => {
   })
 
   test('an account that nobody knows was never paused', async () => {
-    const [row] = await rows.query<{ zero: boolean }>("select goodstanding.paused_for('nobody') = '0' as zero")
+    const [row] = await rows.query<{ zero: boolean }>(
+      "select goodstanding.paused_for('nobody') = '0' as zero",
+    )
     expect(row).toEqual({ zero: true })
   })
 })

@@ -35,10 +35,16 @@ export const createTestDatabase = async (adminUrl: string = inject('adminUrl')):
   const name = `gs_${randomBytes(6).toString('hex')}`
   await adminQuery(adminUrl, `create database ${name} template ${TEMPLATE}`)
   const url = databaseUrl(adminUrl, name)
+  const pool = new pg.Pool({ connectionString: url, max: 4 })
+  // Specs terminate backends on purpose.
+  pool.on('error', () => {})
   return {
     url,
-    query: (text, values) => adminQuery(url, text, values),
-    drop: () => adminQuery(adminUrl, `drop database if exists ${name} with (force)`).then(() => {}),
+    query: async (text, values) => (await pool.query(text, values)).rows,
+    drop: async () => {
+      await pool.end()
+      await adminQuery(adminUrl, `drop database if exists ${name} with (force)`)
+    },
   }
 }
 

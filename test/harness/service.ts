@@ -66,6 +66,8 @@ export type Service = {
   deliver: (how?: Parameters<StripeSim['delivery']['flush']>[0]) => Promise<void>
   /** `GET /v1/tenants/:tenant/entitlements`. */
   read: (tenant: string) => Promise<{ status: number; body: Record<string, unknown>; etag: string | null }>
+  /** `PUT /v1/tenants/:tenant/customer`; answers the status. */
+  link: (tenant: string, customer: string) => Promise<number>
   /** Moves Stripe's clock and goodstanding.clock() together. */
   advance: (ms: number) => Promise<void>
   close: () => Promise<void>
@@ -117,6 +119,7 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
       await settle()
     },
     read: (tenant) => readEntitlements(url, tenant),
+    link: (tenant, customer) => putCustomer(url, tenant, customer),
     advance: async (ms) => {
       offsetMs += ms
       sim.clock.advance(ms)
@@ -141,6 +144,15 @@ const readEntitlements: (url: string, tenant: string) => ReturnType<Service['rea
   })
   const body = (await response.json()) as Record<string, unknown>
   return { status: response.status, body, etag: response.headers.get('etag') }
+}
+
+const putCustomer = async (url: string, tenant: string, customer: string): Promise<number> => {
+  const response = await fetch(`${url}/v1/tenants/${encodeURIComponent(tenant)}/customer`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${READ_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ customer }),
+  })
+  return response.status
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

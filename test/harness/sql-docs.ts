@@ -5,10 +5,15 @@ import { join } from 'node:path'
 
 export const SQL_README = join(import.meta.dirname, '../../sql/README.md')
 export const INSPECT = join(import.meta.dirname, '../../sql/inspect')
-export const BEGIN = '<!-- generated: begin (UPDATE_DOCS=1 npx vitest run --config test/vitest.config.ts test/entitlements/sql-docs.test.ts) -->'
+export const BEGIN =
+  '<!-- generated: begin (UPDATE_DOCS=1 npx vitest run --config test/vitest.config.ts test/entitlements/sql-docs.test.ts) -->'
 export const END = '<!-- generated: end -->'
 
-export type DocumentedObject = { kind: 'table' | 'view' | 'function' | 'sequence'; name: string; comment: string | null }
+export type DocumentedObject = {
+  kind: 'table' | 'view' | 'function' | 'sequence'
+  name: string
+  comment: string | null
+}
 type Query = (text: string) => Promise<DocumentedObject[]>
 
 /** Every object of the schema goodstanding, with its comment. */
@@ -44,13 +49,23 @@ export const renderSqlReadme = async (query: Query): Promise<string> => {
   const objects = await documentedObjects(query)
   const sections = (['table', 'view', 'function', 'sequence'] as const).map((kind) => {
     const rows = objects.filter((each) => each.kind === kind)
-    return [`### ${HEADINGS[kind]}`, '', ...rows.map(({ name, comment }) => `* \`${name}\`: ${comment ?? '(no comment)'}`), ''].join('\n')
+    return [
+      `### ${HEADINGS[kind]}`,
+      '',
+      ...rows.map(({ name, comment }) => `* \`${name}\`: ${comment ?? '(no comment)'}`),
+      '',
+    ].join('\n')
   })
-  const queries = inspectFiles().map((file) => `* \`inspect/${file}\`: ${firstSentence(readFileSync(join(INSPECT, file), 'utf8'))}`)
+  const queries = inspectFiles().map(
+    (file) => `* \`inspect/${file}\`: ${firstSentence(readFileSync(join(INSPECT, file), 'utf8'))}`,
+  )
   return [...sections, '### Queries for people', '', ...queries, ''].join('\n')
 }
 
-export const inspectFiles = (): string[] => readdirSync(INSPECT).filter((file) => file.endsWith('.sql')).toSorted()
+export const inspectFiles = (): string[] =>
+  readdirSync(INSPECT)
+    .filter((file) => file.endsWith('.sql'))
+    .toSorted()
 
 /** The file as it should be. */
 export const withGenerated = (readme: string, generated: string): string => {
@@ -64,5 +79,8 @@ export const withGenerated = (readme: string, generated: string): string => {
 const firstSentence = (text: string): string => {
   const lines = text.split('\n')
   const end = lines.findIndex((line) => !/^-- \S/.test(line))
-  return lines.slice(0, end).map((line) => line.slice(3)).join(' ')
+  return lines
+    .slice(0, end)
+    .map((line) => line.slice(3))
+    .join(' ')
 }

@@ -49,6 +49,9 @@ export const openShop = (world: World) => {
         forInvoice(invoiceId, () => invoices.disputeInvoice(world, invoiceId)),
       ),
 
+    /** For the oracle: the host product said so itself, past Stripe. */
+    linkedByHost: (customer: string, tenant: string) =>
+      void world.evidence.push({ customer, tenant, source: 'host' }),
     /** Every automatic payment of this customer fails from now on (or works again). */
     failPayments: (customer: string, fails: boolean) =>
       void (need(world, 'customer', customer).failPayments = fails),

@@ -8,7 +8,9 @@ import { parseCatalog } from '../../src/entitlements/catalog.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { codeOf, exists, readText, ROOT, sourceFiles } from './source.ts'
 
-const READMES = globSync('{README.md,*/README.md,.github/*.md}', { cwd: ROOT }).filter((path) => !path.startsWith('node_modules'))
+const READMES = globSync('{README.md,*/README.md,.github/*.md}', { cwd: ROOT }).filter(
+  (path) => !path.startsWith('node_modules'),
+)
 
 test.each(compareDocuments().map(({ file, current, fresh }) => [file, current, fresh]))(
   '%s is what `npm run docs` writes',
@@ -23,7 +25,9 @@ test('a block that nobody renders is an error', () => {
 
 // `src/config.ts`, `deploy/`, [text](LICENSE): from the root, or from the document's own folder.
 const pathsIn = (text: string): string[] => [
-  ...[...text.matchAll(/`((?:src|sql|test|deploy|\.github|\.ci)\/[\w./-]*|[\w-]+\.md)`/g)].map((match) => match[1] ?? ''),
+  ...[...text.matchAll(/`((?:src|sql|test|deploy|\.github|\.ci)\/[\w./-]*|[\w-]+\.md)`/g)].map(
+    (match) => match[1] ?? '',
+  ),
   ...[...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map((match) => match[1] ?? ''),
 ]
 
@@ -46,8 +50,12 @@ test('every error code has its row, and every row is thrown somewhere', () => {
     .filter(({ path }) => path !== 'errors.ts')
     .map(codeOf)
     .join('\n')
-  const thrown = [...code.matchAll(/new AppError\(([^;]*?)[,)]\s/g)].flatMap((match) => [...(match[1] ?? '').matchAll(/'([a-z_]+\/[a-z_]+)'/g)])
-  expect(thrown.map((match) => match[1]).filter((name) => !(name !== undefined && name in ERRORS))).toEqual([])
+  const thrown = [...code.matchAll(/new AppError\(([^;]*?)[,)]\s/g)].flatMap((match) => [
+    ...(match[1] ?? '').matchAll(/'([a-z_]+\/[a-z_]+)'/g),
+  ])
+  expect(thrown.map((match) => match[1]).filter((name) => !(name !== undefined && name in ERRORS))).toEqual(
+    [],
+  )
   expect(Object.keys(ERRORS).filter((name) => !code.includes(`'${name}'`))).toEqual([])
 })
 

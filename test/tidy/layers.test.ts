@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { codeOf, importsOf, sourceFiles, type SourceFile } from './source.ts'
 
-const RULE = /^(inbox\/interpret|entitlements\/(snapshot|catalog|decide|access|diff|guard|disagreement|memory|fields|merge)|stripe\/failure)\.ts$/
+const RULE =
+  /^(inbox\/interpret|entitlements\/(snapshot|catalog|decide|access|diff|guard|disagreement|memory|fields|merge)|stripe\/failure)\.ts$/
 // Low to high: a file may import its own layer and those above it in this list.
 const LAYERS: [string, RegExp][] = [
   ['kernel', /^(outcome|errors|exit|reasons|time|jobs|ids|secret|version|context|entitlements\/model)\.ts$/],
@@ -10,12 +11,15 @@ const LAYERS: [string, RegExp][] = [
   ['adapters', /^((postgres|stripe)\/.*|log\.ts)$/],
   ['nouns', /^(customers|audit)\//],
   ['effects', /^(inbox|entitlements|migration)\//],
-  ['faces', /^((console|cli|worker)\/.*|(config|variables|accounts-file|tokens|runtime|server|api|health|worker)\.ts)$/],
+  [
+    'faces',
+    /^((console|cli|worker)\/.*|(config|variables|accounts-file|tokens|runtime|server|api|problem|health|worker)\.ts)$/,
+  ],
   ['main', /^main\.ts$/],
 ]
 // The types of these may be named anywhere; context.ts is nothing but types of others.
 const NAMEABLE = /^(config|context|tokens)\.ts$/
-const CAPABILITIES = ['inbox', 'entitlements', 'migration']
+const CAPABILITIES = new Set(['inbox', 'entitlements', 'migration'])
 const SIDEWAYS = new Set(['inbox→entitlements'])
 const OWNERS: [string, RegExp][] = [
   ['pg-boss', /^postgres\/queue\.ts$/],
@@ -55,7 +59,7 @@ const complaintsAboutOurs = (path: string, target: string, typeOnly: boolean): s
     found.push(`${path} (${nameOf(path)}) may not import ${target} (${nameOf(target)})`)
   }
   const [from, to] = [path.split('/')[0] ?? '', target.split('/')[0] ?? '']
-  const sideways = from !== to && CAPABILITIES.includes(from) && CAPABILITIES.includes(to)
+  const sideways = from !== to && CAPABILITIES.has(from) && CAPABILITIES.has(to)
   if (sideways && !SIDEWAYS.has(`${from}→${to}`) && nameOf(target) === 'effects') {
     found.push(`${path}: ${from} may not know ${to}`)
   }
@@ -66,7 +70,8 @@ const complaintsAboutPackage = (path: string, target: string): string[] => {
   const found: string[] = []
   if (RULE.test(path) && target !== 'zod') found.push(`${path}: a rule may not import ${target}`)
   const owner = OWNERS.find(([name]) => name === target)
-  if (owner !== undefined && !owner[1].test(path)) found.push(`${path}: ${target} belongs to ${owner[1].source}`)
+  if (owner !== undefined && !owner[1].test(path))
+    found.push(`${path}: ${target} belongs to ${owner[1].source}`)
   return found
 }
 
