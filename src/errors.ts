@@ -25,6 +25,11 @@ export const ERRORS = {
     todo: 'Set CATALOG_FILE, or copy deploy/catalog.example.json to ./catalog.json and edit it.',
     exit: EXIT.configuration,
   },
+  'clock/shifted_with_live_account': {
+    means: 'goodstanding.clock_offset has a row (a test database), and an account of live mode is configured.',
+    todo: 'Use another database, or delete the row.',
+    exit: EXIT.configuration,
+  },
   'entitlements/read_went_backwards': {
     means: 'A read of a customer is older than the one already written. Everything was rolled back.',
     todo: 'Nothing if it happens once; report it if it repeats.',

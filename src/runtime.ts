@@ -9,6 +9,7 @@ import { AppError } from './errors.ts'
 import { activateCatalog } from './entitlements/catalog-queries.ts'
 import type { Log } from './log.ts'
 import { openDatabase, type Database, type DatabaseOptions } from './postgres/pool.ts'
+import { hasClockOffset } from './postgres/server.ts'
 import { listenForJobs } from './postgres/listen.ts'
 import { startQueue } from './postgres/queue.ts'
 import { openAccounts, type StripeAccount } from './stripe/accounts.ts'
@@ -48,6 +49,7 @@ export const openRuntime = async (config: Config, url: string, log: Log): Promis
     const accounts = openAccounts(config)
     await queue.prepare(accounts.all.map(({ name }) => name))
     const api = await open('api', 4, { statementTimeoutMs: 15 * SECOND_MS, lockTimeoutMs: 10 * SECOND_MS })
+    await refuseShiftedClock(config, api)
     const catalog = loadCatalog(config.catalogFile, log)
     await api.transaction((tx) => activateCatalog(tx, catalog.current()))
     const context: Context = {
@@ -63,7 +65,9 @@ export const openRuntime = async (config: Config, url: string, log: Log): Promis
         await api.transaction((tx) => activateCatalog(tx, catalog.current()))
         return true
       },
-      tokens: createTokenCheck(config.tokensFile, Date.now),
+      tokens: createTokenCheck(config.tokensFile, Date.now, (problems) =>
+        log.error({ problems, alert: 'tokens_file_invalid' }, 'tokens.kept'),
+      ),
       draining: () => draining,
       now: Date.now,
       pinLivemode: await pinAccounts(config, api, accounts.all),
@@ -87,6 +91,13 @@ const POOL_DEFAULTS = {
   lockTimeoutMs: 5 * SECOND_MS,
   idleInTransactionTimeoutMs: 15 * SECOND_MS,
   acquireTimeoutMs: 5 * SECOND_MS,
+}
+
+// A clock offset is for tests and the demo; with real money it would grant or end access at the wrong time.
+const refuseShiftedClock = async (config: Config, api: Database) => {
+  if (config.accounts.some(({ livemode }) => livemode === true) && (await api.run(hasClockOffset))) {
+    throw new AppError('clock/shifted_with_live_account')
+  }
 }
 
 const closeAll = async (closers: (() => Promise<unknown>)[]) => {

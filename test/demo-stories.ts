@@ -78,7 +78,8 @@ async function firstWeek(stage: Stage) {
     const object = data.object as { client_reference_id?: string }
     return type === 'checkout.session.completed' && object.client_reference_id === 'hush'
   })
-  stage.shop.settleCheckout((session?.data.object as { id: string }).id, 'paid')
+  if (session === undefined) throw new Error('hush has not been through Checkout')
+  stage.shop.settleCheckout((session.data.object as { id: string }).id, 'paid')
   stage.shop.updateSubscription(idsOf(stage, 'gale').subscription, { cancelAtPeriodEnd: true })
 }
 

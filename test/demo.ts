@@ -95,7 +95,7 @@ const showChanges = async (service: Service, shown: Map<string, string>) => {
 }
 
 const simple = ({ plan, active, state, seats, features }: Read) =>
-  JSON.stringify([plan, active, state, seats, Object.entries(features).map(([name, { value }]) => [name, value]).toSorted()])
+  JSON.stringify([plan, active, state, seats, Object.keys(features).toSorted().map((name) => [name, features[name]?.value])])
 
 const check = async (shop: Shop, service: Service, query: Query, at: number): Promise<boolean> => {
   say('\nCheck: every tenant against what an independent reading of the simulated Stripe expects')

@@ -53,7 +53,7 @@ const attempt = async (ctx: WorkerContext, tx: Transaction, event: EventRow): Pr
     case 'quarantine':
       return { kind: 'permanent', reason: meaning.reason, error: meaning.error }
     case 'resolve':
-      return guarded(ctx, tx, event, () => resolveCustomer(tx, event, meaning, body, readerFor(ctx, account)))
+      return guarded(ctx, tx, event, (savepoint) => resolveCustomer(savepoint, event, meaning, body, readerFor(ctx, account)))
     case 'unresolvable':
       await recordMoneyBack(tx, event, body)
       return { kind: 'done', processed: 'no_change', reason: 'customer_unresolved' }

@@ -100,8 +100,8 @@ const writes = (boss: PgBoss): Omit<Queue, 'prepare' | 'schemaVersion' | 'stop'>
     return {
       queue,
       id: job.id,
-      retryCount: Number(job.retryCount),
-      retryLimit: Number(job.retryLimit),
+      retryCount: job.retryCount,
+      retryLimit: job.retryLimit,
       group: job.groupId ?? job.id,
       data: job.data,
     }

@@ -1,4 +1,4 @@
-// What the server says of itself, for doctor.
+// What the server says of itself, and whether goodstanding.clock() is shifted.
 import { sql } from 'slonik'
 import { z } from 'zod'
 import type { Queries } from './pool.ts'
@@ -13,4 +13,10 @@ export const readServerFacts = (db: Queries): Promise<ServerFacts> =>
       current_setting('server_version_num')::int / 10000 as major,
       clock_timestamp() as now,
       current_setting('synchronous_commit') as synchronous_commit
+  `)
+
+/** Is goodstanding.clock() another time than the server's? */
+export const hasClockOffset = (db: Queries): Promise<boolean> =>
+  db.oneFirst(sql.type(z.strictObject({ shifted: z.boolean() }))`
+    select exists (select 1 from goodstanding.clock_offset where seconds <> 0) as shifted
   `)

@@ -48,6 +48,15 @@ export const openReader = (
   const all = <T extends { id?: string }>(endpoint: Endpoint, kind: string, ask: (after: object) => Promise<Stripe.ApiList<T>>) =>
     allPages(kind, (after) => call(endpoint, () => ask(after)))
 
+  // Embedded lists carry the first page only.
+  const completeItems = async (subscription: Stripe.Subscription) => {
+    if (!subscription.items.has_more) return
+    subscription.items.data = await all('subscription_items', 'subscription_item', (after) =>
+      client.subscriptionItems.list({ subscription: subscription.id, limit: PAGE, ...after }),
+    )
+    subscription.items.has_more = false
+  }
+
   return {
     customer: (id) => one('customers', 'customer', () => client.customers.retrieve(id)),
     subscriptionsOf: async (customer) => {
@@ -69,15 +78,6 @@ export const openReader = (
     testClock: async (id) =>
       (await one('test_clocks', 'test_helpers.test_clock', () => client.testHelpers.testClocks.retrieve(id)))?.frozen_time ?? null,
     accountId: async () => checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,
-  }
-
-  // Embedded lists carry the first page only.
-  async function completeItems(subscription: Stripe.Subscription) {
-    if (!subscription.items.has_more) return
-    subscription.items.data = await all('subscription_items', 'subscription_item', (after) =>
-      client!.subscriptionItems.list({ subscription: subscription.id, limit: PAGE, ...after }),
-    )
-    subscription.items.has_more = false
   }
 }
 

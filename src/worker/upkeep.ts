@@ -58,7 +58,10 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
     } catch (error) {
       ctx.log.warn({ err: error }, 'worker.upkeep_failed')
     }
-    if (!stopped) timer = setTimeout(() => (running = tick(count + 1)), TICK_MS)
+    if (stopped) return
+    timer = setTimeout(() => {
+      running = tick(count + 1)
+    }, TICK_MS)
   }
   running = tick(0)
   return {

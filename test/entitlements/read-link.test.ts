@@ -48,6 +48,17 @@ test('of two customers linked to one tenant at once, one is refused', async () =
   expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409', '409'])
 })
 
+test('a link that another one overtakes at the last moment is refused', async () => {
+  await api.rows.query('begin')
+  await api.rows.addCustomer({ tenant: 'overtaken', customer: 'cus_faster' })
+
+  const slower = api.put('overtaken', { customer: 'cus_slower' })
+  await api.waitForLock()
+  await api.rows.query('commit')
+
+  expect(await problemOf(await slower)).toEqual([409, 'ambiguous_customer_linkage'])
+})
+
 test('a link whose customer is busy may be tried again', async () => {
   await api.rows.query('begin')
   await api.rows.query("select pg_advisory_xact_lock(hashtextextended('default:cus_busy', 7031964))")

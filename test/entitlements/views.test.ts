@@ -80,6 +80,10 @@ describe('ends', () => {
     expect(await rows.features('old_read')).toEqual({ export: true })
     await rows.setClock(at('12:00:00', 20))
     expect(await rows.features('old_read')).toEqual({ projects: 1 })
+    const bound = await rows.query(
+      "select distinct stale_until from goodstanding.entitlement_sources where tenant_id = 'old_read'",
+    )
+    expect(bound).toEqual([{ stale_until: new Date(at('12:00:00', 20)) }])
   })
 
   test('a final end that comes before the bound ends what is stale', async () => {

@@ -32,8 +32,8 @@ test.skipIf(!here)('recorded events in random order with duplicates: no error, o
   expect(states).toBe(events.length)
   expect(await world.query('select * from goodstanding.entitlements')).toEqual([])
   const reasons = await world.query<{ reason: string }>('select distinct reason from goodstanding.billing_events where dead_letter_at is not null')
-  const expected = ['unknown_at_stripe', 'unrecognized_stripe_payload', 'thin_event_without_data']
-  expect(reasons.map(({ reason }) => reason).filter((reason) => !expected.includes(reason))).toEqual([])
+  const expected = new Set(['unknown_at_stripe', 'unrecognized_stripe_payload', 'thin_event_without_data'])
+  expect(reasons.map(({ reason }) => reason).filter((reason) => !expected.has(reason))).toEqual([])
 })
 
 const signed = (body: string) => ({ ...signedHeaders(body, ACCOUNT.webhookSecret), 'content-type': 'application/json' })

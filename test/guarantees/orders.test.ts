@@ -86,8 +86,8 @@ const settleInHaste = (world: World) =>
 const effective = async (world: World, tenant: string) => {
   await world.settle()
   const { body } = await world.read(tenant)
-  const { plan, active, state, seats, features } = body as Record<string, never>
-  const values = Object.entries(features as Record<string, { value: unknown }>).map(([name, { value }]) => [name, value])
+  const { plan, active, state, seats, features } = body as Record<string, unknown> & { features: Record<string, { value: unknown }> }
+  const values = Object.entries(features).map(([name, { value }]) => [name, value])
   return { plan, active, state, seats, features: Object.fromEntries(values) }
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createLog } from '../../src/log.ts'
@@ -68,6 +69,12 @@ export const openApi = async () => {
         },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
+    /** Until a statement of the API waits for somebody's lock. */
+    waitForLock: async () => {
+      const waiting = `select 1 from pg_stat_activity
+        where datname = current_database() and application_name = 'spec' and wait_event_type = 'Lock'`
+      while ((await database.query(waiting)).length === 0) await sleep(10)
+    },
     close: async () => {
       await api.end()
       await queue.stop()
