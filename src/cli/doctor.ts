@@ -1,4 +1,5 @@
 // `doctor`: checks configuration and database, starts no service, changes nothing. Each finding says what to do.
+import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { EXIT } from '../exit.ts'
@@ -53,6 +54,9 @@ const checkKeys = (config: Config): Check[] =>
   )
 
 const checkDatabase = async (config: Config): Promise<Check[]> => {
+  if ('embedded' in config.database && !existsSync(config.database.directory)) {
+    return [{ ok: 'note', what: `DATABASE_URL is not set: \`serve\` will make an embedded PostgreSQL in ${config.database.directory}` }]
+  }
   try {
     return await withDatabaseUrl(config, () => {}, async (url) => {
       const status = await schemaStatus(url)

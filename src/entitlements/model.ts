@@ -107,7 +107,7 @@ export type Decision =
   | {
       kind: 'decided'
       entitlements: Entitlement[]
-      /** Subscriptions whose stored rows stay as they are (a status or price that we cannot read). */
+      /** Subscriptions or items whose stored rows stay as they are (a status or price that we cannot read). */
       held: string[]
       findings: Finding[]
       /** Price id -> plan, found by lookup key or product, to be remembered. */

@@ -58,7 +58,7 @@ export const rollBackWith = <T>(value: T): RolledBack<T> => ({ rolledBack: true,
 const isRolledBack = <T>(result: T | RolledBack<T>): result is RolledBack<T> =>
   typeof result === 'object' && result !== null && 'rolledBack' in result
 
-/** Opens a pool; no connection is made before the first use. */
+/** Opens a pool. Connects once to learn the database's type ids, so it fails where the database is away. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const pool = await createPool(dsn(options), {
     driverFactory: deadlineDriver(options.statementTimeoutMs + 1_000),

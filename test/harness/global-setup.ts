@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/postgres/embedded.ts'
 import { applySchema } from '../../src/postgres/schema.ts'
 import { adminQuery, databaseUrl, TEMPLATE } from './database.ts'
+import { LOG_FOLDER } from './log-capture.ts'
 
 declare module 'vitest' {
   // eslint-disable-next-line typescript/consistent-type-definitions -- augments vitest's own interface
@@ -16,6 +17,7 @@ declare module 'vitest' {
 }
 
 export default async (project: TestProject) => {
+  rmSync(LOG_FOLDER, { recursive: true, force: true })
   const given = process.env['TEST_DATABASE_URL']
   const server = given === undefined || given === '' ? await startThrowAway() : { url: given, stop: async () => {} }
   await adminQuery(server.url, `drop database if exists ${TEMPLATE} with (force)`)

@@ -1,7 +1,14 @@
 // What a tenant may use, computed from the simulator's state by code that shares nothing with src/: the
 // second opinion for convergence tests. Written from rules.md 2, 5, 6 and 10, for live mode after everything
 // has settled.
-//
+
+import { fixedFeatures, mergedFeatures, rankOf } from './oracle-merge.ts'
+import type { Features, Grant, Judged, OracleCatalog, OracleState } from './oracle-merge.ts'
+import type { Shop } from './shop.ts'
+import type { InvoiceState, ItemState, PriceState, SubState } from './state.ts'
+import { ownedBy } from './state.ts'
+import type { World } from './world.ts'
+
 // Interpretations, where the rules leave room:
 // * conflicting links: the one stated first at Stripe wins (tests that shuffle should avoid conflicts);
 // * `quarantine`: of several competing subscriptions (active, trialing, past_due, not over by a scheduled
@@ -11,13 +18,6 @@
 // * `pausedCollection.void: suspend` suspends after the end of the last period that a paid invoice covers;
 // * recheck ends never lock anyone out: the simulator can always be read again, so nothing is ever stale;
 // * `graceAfterTrial` is for a subscription that had a trial and never a paid invoice above zero.
-
-import { fixedFeatures, mergedFeatures, rankOf } from './oracle-merge.ts'
-import type { Features, Grant, Judged, OracleCatalog, OracleState } from './oracle-merge.ts'
-import type { Shop } from './shop.ts'
-import type { InvoiceState, ItemState, PriceState, SubState } from './state.ts'
-import { ownedBy } from './state.ts'
-import type { World } from './world.ts'
 
 export type { OracleCatalog, OracleState } from './oracle-merge.ts'
 export type Expected = {
