@@ -80,8 +80,10 @@ const settleJob = async (ctx: WorkerContext, tx: Transaction, claim: Claim, job:
       break
   }
   const reason = 'reason' in outcome ? outcome.reason : null
-  await noteFinding(tx, { ...subject, detail: { reason, cause: job.cause } })
-  ctx.log.error({ account: job.account, alert: 'reconcile_failed', reason }, 'entitlements.reconcile_failed')
+  // The next sweep tries again; one alarm is enough for as long as it stays open.
+  if (await noteFinding(tx, { ...subject, detail: { reason, cause: job.cause } })) {
+    ctx.log.error({ account: job.account, alert: 'reconcile_failed', reason }, 'entitlements.reconcile_failed')
+  }
   await ctx.queue.complete(tx, claim, { code: 'reconcile_failed' })
   return { how: 'dead', reason }
 }

@@ -40,11 +40,11 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
-  const pinned = new Set<string>()
+  const pins: Pins = new Map()
   const tick = async (count: number) => {
     try {
       await ctx.refreshCatalog()
-      await pinAccounts(ctx, pinned)
+      await pinAccounts(ctx, pins)
       if (await probePaused(ctx)) {
         forget(ctx)
         wake()
@@ -93,11 +93,15 @@ const probePaused = async (ctx: WorkerContext): Promise<boolean> => {
   return lifted
 }
 
+/** When an account's id is to be read (again); never, once it was. */
+type Pins = Map<string, number>
+const PIN_AGAIN_MS = 60 * SECOND_MS
+
 // The key's account is pinned at first use; another one later means that somebody mixed up keys.
-const pinAccounts = async (ctx: WorkerContext, pinned: Set<string>) => {
+const pinAccounts = async (ctx: WorkerContext, pins: Pins) => {
   for (const account of ctx.accounts.all) {
-    if (account.client === null || pinned.has(account.name)) continue
-    pinned.add(account.name)
+    if (account.client === null || ctx.now() < (pins.get(account.name) ?? 0)) continue
+    pins.set(account.name, ctx.now() + PIN_AGAIN_MS)
     let stripeAccountId: string
     try {
       stripeAccountId = await ask(ctx, account)
@@ -106,6 +110,7 @@ const pinAccounts = async (ctx: WorkerContext, pinned: Set<string>) => {
       ctx.log.warn({ account: account.name, cause: readStripeFailure(error)?.kind ?? 'unknown' }, 'stripe.account_not_read')
       continue
     }
+    pins.set(account.name, Number.POSITIVE_INFINITY)
     const row = await ctx.work.run((db) => pinStripeAccountId(db, { account: account.name, stripeAccountId }))
     if (row.stripe_account_id === stripeAccountId) continue
     await ctx.work.run((db) => pauseAccount(db, { account: account.name, cause: 'stripe_account_changed', probeMs: null }))
