@@ -24,18 +24,6 @@ export const postDelivery = async (url: string, body: string | Uint8Array<ArrayB
   return { status: response.status, body: (await response.json().catch(() => ({}))) as Record<string, unknown> }
 }
 
-/** An event of Stripe's shape; anything may be put in its place. */
-export const anEvent = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
-  id: 'evt_1',
-  object: 'event',
-  type: 'customer.updated',
-  api_version: '2026-10-28.endive',
-  created: 1_790_000_000,
-  livemode: false,
-  data: { object: { id: 'cus_A', object: 'customer' } },
-  ...over,
-})
-
 /** Posts without fetch, so that lengths can lie and bodies can be chunked; resolves with the status, 0 for a reset. */
 export const postRaw = (url: string, headers: Record<string, string>, chunks: readonly string[]): Promise<number> =>
   new Promise((resolve) => {

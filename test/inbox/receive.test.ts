@@ -1,7 +1,8 @@
 // What the webhook endpoint answers, and what it stores. A valid signature over JSON always ends in 2xx.
 import { expect, test } from 'vitest'
 import { loggedLines } from '../harness/log-capture.ts'
-import { anEvent, postDelivery, postRaw } from '../harness/post.ts'
+import { anEvent } from '../harness/event.ts'
+import { postDelivery, postRaw } from '../harness/post.ts'
 import { ACCOUNT, openWorld } from '../harness/world.ts'
 import { signedHeaders } from '../stripe-sim/sim.ts'
 

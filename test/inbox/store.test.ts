@@ -1,7 +1,8 @@
 // Insert and enqueue are one transaction; duplicates change nothing and wait for nothing.
 import { expect, test } from 'vitest'
 import pg from 'pg'
-import { anEvent, postDelivery } from '../harness/post.ts'
+import { anEvent } from '../harness/event.ts'
+import { postDelivery } from '../harness/post.ts'
 import { openWorld, until, type World } from '../harness/world.ts'
 
 const body = (id: string, over: Record<string, unknown> = {}) => JSON.stringify(anEvent({ id, ...over }))
