@@ -5,8 +5,9 @@ import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import type { Context } from './context.ts'
 import { etagOf, readTenant, readTenantVersion } from './entitlements/read.ts'
+import { isTenantId, TENANT_MAX_CHARS } from './ids.ts'
 import { linkCustomer } from './inbox/operate.ts'
-import { sqlState } from './postgres/pool.ts'
+import { sqlState } from './postgres/failure.ts'
 import { problem } from './problem.ts'
 import type { Scope } from './tokens.ts'
 
@@ -14,7 +15,6 @@ export type ApiParts = Pick<Context, 'accounts' | 'api' | 'queue' | 'tokens'>
 
 // A link has two short fields.
 const BODY_MAX_BYTES = 16_384
-const TENANT_MAX_CHARS = 255
 
 /** `/v1/tenants/:tenant/entitlements` and `/v1/tenants/:tenant/customer`. */
 export const apiRoutes = (parts: ApiParts): Hono => {
@@ -126,10 +126,6 @@ const isKnown = (header: string | undefined, etag: string): boolean => {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
   return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag))
 }
-
-// Characters as the database counts them (code points); no control characters, no half of a surrogate pair.
-const TENANT = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${TENANT_MAX_CHARS}}$`, 'u')
-const isTenantId = (tenant: string): boolean => TENANT.test(tenant)
 
 const badTenant = () =>
   problem('bad_request', { detail: `tenant: expected 1 to ${TENANT_MAX_CHARS} printable characters` })

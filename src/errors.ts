@@ -26,7 +26,8 @@ export const ERRORS = {
     exit: EXIT.configuration,
   },
   'clock/shifted_with_live_account': {
-    means: 'goodstanding.clock_offset has a row (a test database), and an account of live mode is configured.',
+    means:
+      'goodstanding.clock_offset has a row (a test database), and an account of live mode is configured.',
     todo: 'Use another database, or delete the row.',
     exit: EXIT.configuration,
   },

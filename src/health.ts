@@ -3,7 +3,7 @@
 import { Hono } from 'hono'
 import type { Context } from './context.ts'
 import type { Database } from './postgres/pool.ts'
-import { sqlState } from './postgres/pool.ts'
+import { sqlState } from './postgres/failure.ts'
 import { findShape } from './postgres/schema-queries.ts'
 import { knownChanges, knownQueueVersion } from './postgres/schema.ts'
 

@@ -43,3 +43,11 @@ export const isOfOtherKind = (ref: unknown, kind: Kind): boolean => {
   const known = id === null ? undefined : PREFIXES.find(([prefix]) => id.startsWith(prefix))
   return known !== undefined && known[1] !== kind
 }
+
+export const TENANT_MAX_CHARS = 255
+// Characters as the database counts them (code points); no control characters, no half of a surrogate pair.
+const TENANT = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${TENANT_MAX_CHARS}}$`, 'u')
+
+/** Text that can be a tenant's id: 1 to 255 characters of any script, not blank. */
+export const isTenantId = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim() !== '' && TENANT.test(value)

@@ -17,8 +17,3 @@ export type Outcome =
   | { kind: 'permanent'; reason: Reason; error: string | null }
   /** The customer became known: the event goes on in its group, same epoch, no attempt spent. */
   | { kind: 'rerouted'; customerId: string }
-
-/** Ends a switch over a union: a new member is then a compile error here. */
-export const unreachable = (value: never): never => {
-  throw new TypeError(`unreachable: ${JSON.stringify(value)}`)
-}

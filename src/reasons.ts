@@ -18,13 +18,17 @@ export const REASONS = {
     means: 'The customer has a subscription, but nobody said which tenant it is.',
     todo: 'PUT /v1/tenants/TENANT/customer, or set metadata.tenant_id in Stripe; that wakes it.',
   },
-  customer_unresolved: { means: 'The event names no customer, and Stripe does not know one either.', todo: 'Nothing.' },
+  customer_unresolved: {
+    means: 'The event names no customer, and Stripe does not know one either.',
+    todo: 'Nothing.',
+  },
   unknown_at_stripe: {
     means: 'Stripe does not know the customer that the event names.',
     todo: 'Check that key, mode and account belong to the endpoint; then requeue.',
   },
   ambiguous_customer_linkage: {
-    means: 'The link would bind a tenant to a second customer of the account, or a customer to a second tenant.',
+    means:
+      'The link would bind a tenant to a second customer of the account, or a customer to a second tenant.',
     todo: 'Find out who is right; correct the metadata or the link, then requeue.',
   },
   ambiguous_multi_subscription: {
@@ -36,12 +40,18 @@ export const REASONS = {
     todo: 'Look at the invoice in Stripe; then resolve by hand.',
   },
   invoice_without_subscription: { means: 'A one-off invoice: recorded, access unchanged.', todo: 'Nothing.' },
-  checkout_without_subscription: { means: 'A checkout that neither sells a subscription nor names a tenant.', todo: 'Nothing.' },
+  checkout_without_subscription: {
+    means: 'A checkout that neither sells a subscription nor names a tenant.',
+    todo: 'Nothing.',
+  },
   unrecognized_stripe_payload: {
     means: 'The stored event cannot be read: a missing id, contradicting facts, an object of another kind.',
     todo: 'Look at the payload; report it with its API version.',
   },
-  thin_event_without_data: { means: 'A thin event that names no object to read.', todo: 'Subscribe the endpoint to snapshot events.' },
+  thin_event_without_data: {
+    means: 'A thin event that names no object to read.',
+    todo: 'Subscribe the endpoint to snapshot events.',
+  },
   unmapped_stripe_price: {
     means: 'No plan of the catalog names this price, its lookup key or its product.',
     todo: 'Add the price to the catalog and deploy; requeue what is dead by then.',
@@ -63,23 +73,39 @@ export const REASONS = {
     means: 'Stripe answered with an older state than the event proves; it is read again after 10 s.',
     todo: 'Nothing, unless it stays open.',
   },
-  double_billed: { means: 'One tenant pays for two base plans at once.', todo: 'Tell the customer; cancel one.' },
-  reconcile_failed: { means: 'A customer could not be read in 12 tries.', todo: 'Look at the error; the next sweep tries again.' },
+  double_billed: {
+    means: 'One tenant pays for two base plans at once.',
+    todo: 'Tell the customer; cancel one.',
+  },
+  reconcile_failed: {
+    means: 'A customer could not be read in 12 tries.',
+    todo: 'Look at the error; the next sweep tries again.',
+  },
   permission_missing: {
     means: 'The restricted key may not read this resource.',
     todo: 'Give the key read access to customers, subscriptions, invoices, charges and test clocks.',
   },
-  stripe_rate_limited: { means: 'Stripe said 429, or our own budget was spent. No attempt was spent.', todo: 'Nothing.' },
-  stripe_unavailable: { means: 'Stripe did not answer in time or with an error. No attempt was spent.', todo: 'Nothing; see status.stripe.com.' },
-  stripe_unauthorized: { means: 'Stripe refused the key. The account is paused; a probe lifts that.', todo: 'Replace STRIPE_API_KEY.' },
+  stripe_rate_limited: {
+    means: 'Stripe said 429, or our own budget was spent. No attempt was spent.',
+    todo: 'Nothing.',
+  },
+  stripe_unavailable: {
+    means: 'Stripe did not answer in time or with an error. No attempt was spent.',
+    todo: 'Nothing; see status.stripe.com.',
+  },
+  stripe_unauthorized: {
+    means: 'Stripe refused the key. The account is paused; a probe lifts that.',
+    todo: 'Replace STRIPE_API_KEY.',
+  },
   stripe_refused: { means: 'Stripe refused our request.', todo: 'Look at last_error; report it.' },
   stripe_account_changed: {
     means: 'The key belongs to another Stripe account than before. The account is paused for a person.',
     todo: 'Put the right key back.',
   },
-  internal_error: { means: 'A bug or a database error in our own statements.', todo: 'Look at last_error; report it.' },
+  internal_error: {
+    means: 'A bug or a database error in our own statements.',
+    todo: 'Look at last_error; report it.',
+  },
 } as const satisfies Record<string, { means: string; todo: string }>
 
 export type Reason = keyof typeof REASONS
-
-export const isReason = (code: string): code is Reason => code in REASONS

@@ -37,41 +37,21 @@ const DRAIN_MS = 12 * SECOND_MS
 export const openRuntime = async (config: Config, url: string, log: Log): Promise<Runtime> => {
   const pooled = 'pooled' in config.database && config.database.pooled
   const closers: (() => Promise<unknown>)[] = []
-  const open = async (name: string, size: number, timeouts: Partial<DatabaseOptions> = {}): Promise<Database> => {
-    const database = await openDatabase({ ...POOL_DEFAULTS, ...timeouts, url, pooled, size, name: `goodstanding-${name}` })
+  const open: Open = async (name, size, timeouts = {}) => {
+    const options = { ...POOL_DEFAULTS, ...timeouts, url, pooled, size, name: `goodstanding-${name}` }
+    const database = await openDatabase(options)
     closers.push(() => database.end())
     return database
   }
   let draining = false
   try {
-    const queue = await startQueue({ url, supervise: config.role !== 'web', onError: (error) => log.warn({ err: error }, 'queue.error') })
+    const queue = await startQueue({
+      url,
+      supervise: config.role !== 'web',
+      onError: (error) => log.warn({ err: error }, 'queue.error'),
+    })
     closers.push(() => queue.stop())
-    const accounts = openAccounts(config)
-    await queue.prepare(accounts.all.map(({ name }) => name))
-    const api = await open('api', 4, { statementTimeoutMs: 15 * SECOND_MS, lockTimeoutMs: 10 * SECOND_MS })
-    await refuseShiftedClock(config, api)
-    const catalog = loadCatalog(config.catalogFile, log)
-    await api.transaction((tx) => activateCatalog(tx, catalog.current()))
-    const context: Context = {
-      config,
-      log,
-      ingest: await open('ingest', 4, { statementTimeoutMs: 4 * SECOND_MS, lockTimeoutMs: 2 * SECOND_MS }),
-      api,
-      queue,
-      accounts,
-      catalog: catalog.current,
-      refreshCatalog: async () => {
-        if (!catalog.refresh()) return false
-        await api.transaction((tx) => activateCatalog(tx, catalog.current()))
-        return true
-      },
-      tokens: createTokenCheck(config.tokensFile, Date.now, (problems) =>
-        log.error({ problems, alert: 'tokens_file_invalid' }, 'tokens.kept'),
-      ),
-      draining: () => draining,
-      now: Date.now,
-      pinLivemode: await pinAccounts(config, api, accounts.all),
-    }
+    const context = await openContext({ config, log, queue, open, draining: () => draining })
     return {
       context,
       startWork: () => startWork(context, url, pooled, open),
@@ -83,6 +63,36 @@ export const openRuntime = async (config: Config, url: string, log: Log): Promis
   } catch (error) {
     await closeAll(closers)
     throw error
+  }
+}
+
+type Parts = Pick<Context, 'config' | 'log' | 'queue' | 'draining'> & { open: Open }
+
+const openContext = async ({ open, ...parts }: Parts): Promise<Context> => {
+  const { config, log, queue } = parts
+  const accounts = openAccounts(config)
+  await queue.prepare(accounts.all.map(({ name }) => name))
+  const api = await open('api', 4, { statementTimeoutMs: 15 * SECOND_MS, lockTimeoutMs: 10 * SECOND_MS })
+  await refuseShiftedClock(config, api)
+  const catalog = loadCatalog(config.catalogFile, log)
+  const activate = () => api.transaction((tx) => activateCatalog(tx, catalog.current()))
+  await activate()
+  return {
+    ...parts,
+    ingest: await open('ingest', 4, { statementTimeoutMs: 4 * SECOND_MS, lockTimeoutMs: 2 * SECOND_MS }),
+    api,
+    accounts,
+    catalog: catalog.current,
+    refreshCatalog: async () => {
+      if (!catalog.refresh()) return false
+      await activate()
+      return true
+    },
+    tokens: createTokenCheck(config.tokensFile, Date.now, (problems) =>
+      log.error({ problems, alert: 'tokens_file_invalid' }, 'tokens.kept'),
+    ),
+    now: Date.now,
+    pinLivemode: await pinAccounts(config, api, accounts.all),
   }
 }
 
@@ -149,4 +159,3 @@ const startWork = async (context: Context, url: string, pooled: boolean, open: O
     },
   }
 }
-

@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 import { healthRoutes } from './health.ts'
 import { webhookRoutes } from './inbox/receive.ts'
 import type { Log } from './log.ts'
-import { isConnectionLoss, sqlState } from './postgres/pool.ts'
+import { isConnectionLoss, sqlState } from './postgres/failure.ts'
 import { problem } from './problem.ts'
 
 export type Serve = 'webhooks' | 'api' | 'both' | 'health'

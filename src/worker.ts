@@ -8,7 +8,8 @@ import { processReconcile } from './inbox/reconcile-job.ts'
 import { recordUnsettled } from './inbox/unsettled.ts'
 import { eventQueue, reconcileQueue } from './jobs.ts'
 import { tryLockGroup } from './postgres/lock.ts'
-import { isConnectionLoss, rollBackWith, type Transaction } from './postgres/pool.ts'
+import { isConnectionLoss } from './postgres/failure.ts'
+import { rollBackWith, type Transaction } from './postgres/pool.ts'
 import type { Claim } from './postgres/queue.ts'
 import { SECOND_MS } from './time.ts'
 import { createBusyGroups, type BusyGroups } from './worker/busy.ts'
@@ -100,7 +101,9 @@ const takeOne = async (ctx: WorkerContext, busy: BusyGroups, pass: Pass, turn: n
     let took: Took = 'nothing'
     for (let index = 0; index < queues.length && took === 'nothing'; index += 1) {
       const queue = queues[(turn + index) % queues.length] ?? ''
-      took = await ctx.work.transaction((tx) => runOne(ctx, tx, queue, busy, pass, (taken) => (claim = taken)))
+      took = await ctx.work.transaction((tx) =>
+        runOne(ctx, tx, queue, busy, pass, (taken) => (claim = taken)),
+      )
     }
     return took
   } catch (error) {
@@ -110,7 +113,14 @@ const takeOne = async (ctx: WorkerContext, busy: BusyGroups, pass: Pass, turn: n
   }
 }
 
-const runOne = async (ctx: WorkerContext, tx: Transaction, queue: string, busy: BusyGroups, pass: Pass, taken: (claim: Claim) => void) => {
+const runOne = async (
+  ctx: WorkerContext,
+  tx: Transaction,
+  queue: string,
+  busy: BusyGroups,
+  pass: Pass,
+  taken: (claim: Claim) => void,
+) => {
   const claim = await ctx.queue.claim(tx, queue, busy.groups())
   if (claim === null) return rollBackWith<Took>('nothing')
   pass.begin()
@@ -122,7 +132,9 @@ const runOne = async (ctx: WorkerContext, tx: Transaction, queue: string, busy: 
     return rollBackWith<Took>('worked')
   }
   busy.free(claim.group)
-  const done = queue.startsWith('billing.') ? await processEvent(ctx, tx, claim) : await processReconcile(ctx, tx, claim)
+  const done = queue.startsWith('billing.')
+    ? await processEvent(ctx, tx, claim)
+    : await processReconcile(ctx, tx, claim)
   pass.count(done.how)
   return 'worked' as Took
 }

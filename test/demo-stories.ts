@@ -67,9 +67,15 @@ function signUp(stage: Stage) {
   buy(stage, { tenant: 'kite', price: 'price_pro_yearly', quantity: 25 })
   buy(stage, { tenant: 'luna', price: 'price_basic' })
   const iris = shop.customer({ email: 'billing@iris.example' })
-  known.set('iris', { customer: iris.id, subscription: shop.subscribe(iris.id, { items: [{ price: 'price_basic' }] }).id })
+  known.set('iris', {
+    customer: iris.id,
+    subscription: shop.subscribe(iris.id, { items: [{ price: 'price_basic' }] }).id,
+  })
   const jade = shop.customer({ metadata: { tenant_id: 'jade' } })
-  known.set('jade', { customer: jade.id, subscription: shop.subscribe(jade.id, { items: [{ price: 'price_pro', quantity: 4 }] }).id })
+  known.set('jade', {
+    customer: jade.id,
+    subscription: shop.subscribe(jade.id, { items: [{ price: 'price_pro', quantity: 4 }] }).id,
+  })
 }
 
 async function firstWeek(stage: Stage) {
@@ -85,7 +91,9 @@ async function firstWeek(stage: Stage) {
 
 function upgrades(stage: Stage) {
   stage.shop.updateSubscription(idsOf(stage, 'acme').subscription, { quantity: 10 })
-  stage.shop.updateSubscription(idsOf(stage, 'bolt').subscription, { items: [{ price: 'price_pro', quantity: 1 }] })
+  stage.shop.updateSubscription(idsOf(stage, 'bolt').subscription, {
+    items: [{ price: 'price_pro', quantity: 1 }],
+  })
   stage.shop.cancel(idsOf(stage, 'luna').subscription)
 }
 
@@ -112,7 +120,10 @@ function lateNews(stage: Stage) {
   const { shop, known } = stage
   shop.updateSubscription(idsOf(stage, 'echo').subscription, { cancelAtPeriodEnd: true })
   const { customer } = idsOf(stage, 'luna')
-  known.set('luna', { customer, subscription: shop.subscribe(customer, { items: [{ price: 'price_pro', quantity: 2 }] }).id })
+  known.set('luna', {
+    customer,
+    subscription: shop.subscribe(customer, { items: [{ price: 'price_pro', quantity: 2 }] }).id,
+  })
   shop.failPayments(idsOf(stage, 'dune').customer, false)
   shop.payInvoice(openInvoiceOf(stage, 'dune'))
 }

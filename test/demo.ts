@@ -50,7 +50,11 @@ const live = async (sim: StripeSim, service: Service) => {
   shop.price({ id: 'price_pro_yearly', lookupKey: 'pro_yearly', unitAmount: 20_000, interval: 'year' })
   await service.advance(0)
   await service.startWorker()
-  const stage: Stage = { shop, known: new Map(), link: (tenant, customer) => link(service, shop, tenant, customer) }
+  const stage: Stage = {
+    shop,
+    known: new Map(),
+    link: (tenant, customer) => link(service, shop, tenant, customer),
+  }
   const shown = new Map<string, string>()
   let today = 0
   for (const { day, title, act } of DAYS) {
@@ -65,7 +69,9 @@ const live = async (sim: StripeSim, service: Service) => {
     await service.settle()
     const again = await sim.delivery.redeliver({ shuffle: SEED + day })
     await service.settle()
-    say(`        webhooks: ${first.tries} sent in random order, ${first.duplicated} of them twice; ${first.lost} lost, ${again.tries} sent again later`)
+    say(
+      `        webhooks: ${first.tries} sent in random order, ${first.duplicated} of them twice; ${first.lost} lost, ${again.tries} sent again later`,
+    )
     await showChanges(service, shown)
   }
 }
@@ -77,7 +83,13 @@ const link = async (service: Service, shop: Shop, tenant: string, customer: stri
   shop.linkedByHost(customer, tenant)
 }
 
-type Read = { plan: string; active: boolean; state: string; seats: number | null; features: Record<string, { value: unknown }> }
+type Read = {
+  plan: string
+  active: boolean
+  state: string
+  seats: number | null
+  features: Record<string, { value: unknown }>
+}
 
 const describe = ({ plan, state, seats, features }: Read): string => {
   const granted = Object.keys(features).filter((name) => name !== 'seats')
@@ -95,14 +107,24 @@ const showChanges = async (service: Service, shown: Map<string, string>) => {
 }
 
 const simple = ({ plan, active, state, seats, features }: Read) =>
-  JSON.stringify([plan, active, state, seats, Object.keys(features).toSorted().map((name) => [name, features[name]?.value])])
+  JSON.stringify([
+    plan,
+    active,
+    state,
+    seats,
+    Object.keys(features)
+      .toSorted()
+      .map((name) => [name, features[name]?.value]),
+  ])
 
 const check = async (shop: Shop, service: Service, query: Query, at: number): Promise<boolean> => {
   say('\nCheck: every tenant against what an independent reading of the simulated Stripe expects')
   let wrong = 0
   for (const { id } of TENANTS) {
     const expected = expectedEntitlements(shop, CATALOG as never, id, at)
-    const features = Object.fromEntries(Object.entries(expected.features).map(([name, value]) => [name, { value }]))
+    const features = Object.fromEntries(
+      Object.entries(expected.features).map(([name, value]) => [name, { value }]),
+    )
     const actual = (await service.read(id)).body as Read
     if (simple(actual) === simple({ ...expected, features })) continue
     wrong += 1
@@ -117,7 +139,9 @@ const check = async (shop: Shop, service: Service, query: Query, at: number): Pr
       count(*) filter (where dead_letter_at is not null) as dead
     from goodstanding.billing_events`)
   say(`  ${TENANTS.length - wrong} of ${TENANTS.length} tenants as expected`)
-  say(`  ${ledger?.['events']} events: ${ledger?.['read']} read and compared with Stripe (${ledger?.['superseded']} of them said something outdated), ${ledger?.['ignored']} without bearing, ${ledger?.['pending']} pending, ${ledger?.['dead']} dead letters`)
+  say(
+    `  ${ledger?.['events']} events: ${ledger?.['read']} read and compared with Stripe (${ledger?.['superseded']} of them said something outdated), ${ledger?.['ignored']} without bearing, ${ledger?.['pending']} pending, ${ledger?.['dead']} dead letters`,
+  )
   const settled = ledger?.['pending'] === '0' && ledger['dead'] === '0'
   say(wrong === 0 && settled ? '  All is as it should be.' : '  Something is not as it should be.')
   return wrong === 0 && settled

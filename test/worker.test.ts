@@ -1,11 +1,9 @@
 // The worker's loop: how fast it wakes, what it leaves alone, how it ends, what it says.
 import { expect, test } from 'vitest'
 import pg from 'pg'
-import { activate } from '../src/cli/activate.ts'
 import { sweepLostJobs } from '../src/inbox/sweep.ts'
-import { Secret } from '../src/secret.ts'
 import { forgetLog, loggedLines } from './harness/log-capture.ts'
-import { ACCOUNT, openWorld, until, type World } from './harness/world.ts'
+import { openWorld, until, type World } from './harness/world.ts'
 
 const ITEMS = [{ price: 'price_pro', quantity: 2 }]
 const withTenant = async (world: World, tenant = 'acme') => {
@@ -15,14 +13,17 @@ const withTenant = async (world: World, tenant = 'acme') => {
   return { customer: customer.id, id }
 }
 const seatsOf = async (world: World, tenant = 'acme') => (await world.read(tenant)).body['seats']
-const pending = async (world: World) => (await world.query('select event_id from goodstanding.billing_events where processed_at is null')).length
+const pending = async (world: World) =>
+  (await world.query('select event_id from goodstanding.billing_events where processed_at is null')).length
 
 test('an idle worker is woken by NOTIFY, long before its poll', async () => {
   const world = await openWorld({ env: { STRIPE_RECONCILIATION_POLL_MS: '60000' } })
   await withTenant(world)
   await until('it is listening and idle', async () => (await pending(world)) === 0, 61_000)
   await until('nobody works', () => world.settle().then(() => true))
-  const { id } = world.shop.subscriptionsOf(world.shop.events().find(({ type }) => type === 'customer.created')?.data.object.id as string)[0] ?? { id: '' }
+  const { id } = world.shop.subscriptionsOf(
+    world.shop.events().find(({ type }) => type === 'customer.created')?.data.object.id as string,
+  )[0] ?? { id: '' }
 
   world.shop.updateSubscription(id, { quantity: 5 })
   await world.sim.delivery.flush()
@@ -41,7 +42,11 @@ test('behind a transaction pooler the poll finds events without NOTIFY', async (
   await world.settle()
 
   expect(await seatsOf(world)).toBe(2)
-  expect(await world.query("select 1 from pg_stat_activity where application_name = 'goodstanding-listen' and datname = current_database()")).toEqual([])
+  expect(
+    await world.query(
+      "select 1 from pg_stat_activity where application_name = 'goodstanding-listen' and datname = current_database()",
+    ),
+  ).toEqual([])
 })
 
 test('a customer whose lock somebody holds costs others nothing and no attempt, and is done when it is free', async () => {
@@ -51,7 +56,9 @@ test('a customer whose lock somebody holds costs others nothing and no attempt, 
   const holder = new pg.Client({ connectionString: world.database.url })
   await holder.connect()
   await holder.query('begin')
-  await holder.query('select pg_advisory_xact_lock(hashtextextended($1, 7031964))', [`default:${busy.customer}`])
+  await holder.query('select pg_advisory_xact_lock(hashtextextended($1, 7031964))', [
+    `default:${busy.customer}`,
+  ])
   world.shop.updateSubscription(busy.id, { quantity: 9 })
   const event = world.shop.events().at(-1)?.id ?? ''
 
@@ -77,10 +84,16 @@ test('two workers on one database run each event once', async () => {
   await world.settle()
   await second.drain()
 
-  expect(await world.query('select event_id from goodstanding.event_attempts group by 1 having count(*) > 1')).toEqual([])
+  expect(
+    await world.query('select event_id from goodstanding.event_attempts group by 1 having count(*) > 1'),
+  ).toEqual([])
   const workers = await world.query('select distinct worker from goodstanding.event_attempts')
   expect(workers).toHaveLength(2)
-  expect(await world.query('select distinct value from goodstanding.effective_entitlements where feature = $1', ['seats'])).toEqual([{ value: 5 }])
+  expect(
+    await world.query('select distinct value from goodstanding.effective_entitlements where feature = $1', [
+      'seats',
+    ]),
+  ).toEqual([{ value: 5 }])
 })
 
 test('a worker that is stopped while Stripe hangs gives the event back: no attempt is spent', async () => {
@@ -116,48 +129,28 @@ test('a pass that did something logs one line of counts, without an id', async (
 
   const lines = loggedLines('worker.stripe_reconciliation')
   const sum = (field: string) => lines.reduce((total, line) => total + Number(line[field]), 0)
-  expect([sum('applied') > 0, sum('ignored') > 0, sum('deferred') > 0, sum('retried'), sum('dead_lettered')]).toEqual([true, true, true, 0, 0])
-  expect(Object.keys(lines[0] ?? {}).toSorted()).toEqual(
-    ['applied', 'dead_lettered', 'deferred', 'duration_ms', 'ignored', 'level', 'msg', 'noop', 'oldest_pending_ms', 'postponed', 'rerouted', 'retried', 'time'],
-  )
-})
-
-test('an account in hold stores its events until it is activated, and then applies them', async () => {
-  const world = await openWorld({ worker: false })
-  await world.query('update goodstanding.accounts set hold = true')
-  await world.startWorker()
-  await withTenant(world)
-  const config = { ...world.config, database: { url: new Secret(world.database.url), pooled: false } }
-  const said: string[] = []
-  const out = { result: (line: string) => void said.push(line), problem: (line: string) => void said.push(line) }
-  const how = { account: 'default', operator: 'ada', reason: 'go live' }
-  expect(await pending(world)).toBeGreaterThan(3)
-  expect((await world.read('acme')).status).toBe(404)
-
-  expect(await activate(config, how, out)).toBe(0)
-  await world.settle()
-
-  expect(await seatsOf(world)).toBe(2)
-  expect(await activate(config, how, out)).toBe(6)
-  expect(await activate(config, { ...how, account: 'nobody' }, out)).toBe(5)
-  expect(said).toEqual(['Account default is active.', 'Account default is not in hold.', expect.stringContaining('no account nobody')])
-  expect(await world.query('select operator, reason, verb, target from goodstanding.operator_actions')).toEqual([
-    { operator: 'ada', reason: 'go live', verb: 'activate', target: 'default' },
+  expect([
+    sum('applied') > 0,
+    sum('ignored') > 0,
+    sum('deferred') > 0,
+    sum('retried'),
+    sum('dead_lettered'),
+  ]).toEqual([true, true, true, 0, 0])
+  expect(Object.keys(lines[0] ?? {}).toSorted()).toEqual([
+    'applied',
+    'dead_lettered',
+    'deferred',
+    'duration_ms',
+    'ignored',
+    'level',
+    'msg',
+    'noop',
+    'oldest_pending_ms',
+    'postponed',
+    'rerouted',
+    'retried',
+    'time',
   ])
-})
-
-test('an account without a key stores its events, pins its mode by the first, and holds real money', async () => {
-  const real = { ...ACCOUNT, name: 'real', id: 'acct_real', livemode: true, webhookSecret: 'whsec_real' }
-  const world = await openWorld({ accounts: [ACCOUNT, real], keyless: ['real'] })
-  world.sim.account('real').checkout({ tenant: 'rich', items: ITEMS })
-  await withTenant(world)
-
-  await until('the account with a key is done', async () => (await world.query("select 1 from goodstanding.billing_events where account = 'default' and processed_at is null")).length === 0)
-
-  expect(await seatsOf(world)).toBe(2)
-  expect(await world.query("select livemode, hold from goodstanding.accounts where account = 'real'")).toEqual([{ livemode: true, hold: true }])
-  expect(await world.query('select distinct account, attempts from goodstanding.billing_events where processed_at is null')).toEqual([{ account: 'real', attempts: 0 }])
-  expect((await world.read('rich')).status).toBe(404)
 })
 
 test('at the end of the paid period Stripe is read again without an event', async () => {
@@ -169,7 +162,8 @@ test('at the end of the paid period Stripe is read again without an event', asyn
   world.shop.renew(id, { payment: 'paid' })
 
   await until('the next period is known', async () => {
-    const until = ((await world.read('acme')).body['features'] as Record<string, { until: string }>)['seats']?.until ?? ''
+    const until =
+      ((await world.read('acme')).body['features'] as Record<string, { until: string }>)['seats']?.until ?? ''
     return Date.parse(until) > world.sim.clock.now()
   })
   expect((await world.read('acme')).body).toMatchObject({ stale: false, plan: 'pro' })
@@ -184,12 +178,17 @@ test('another catalog has every customer read again', async () => {
   await world.query("update goodstanding.customers set catalog_hash = 'another'")
 
   await until('it was read again', () => world.sim.calls({ path: /^\/v1\/subscriptions$/ }).length > before)
+  await world.settle()
+  const [row] = await world.query<{ catalog_hash: string }>('select catalog_hash from goodstanding.customers')
+  expect(row?.catalog_hash).toBe(world.runtime.context.catalog().hash)
 })
 
 test('a job that was lost is sent again by the sweep; one that waits is not', async () => {
   const world = await openWorld({ worker: false })
   await withTenant(world)
-  const [kept] = await world.query<{ job_id: string }>("select job_id from goodstanding.billing_events where processed_at is null limit 1")
+  const [kept] = await world.query<{ job_id: string }>(
+    'select job_id from goodstanding.billing_events where processed_at is null limit 1',
+  )
   await world.query("delete from pgboss.job where name like 'billing.event.%' and id <> $1", [kept?.job_id])
   await world.query("update goodstanding.billing_events set received_at = received_at - interval '3 minutes'")
   const { api, queue, log } = world.runtime.context

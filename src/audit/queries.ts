@@ -9,7 +9,18 @@ export type AuditEntry = {
   epoch: number | null
   customerId: string | null
   subscriptionId: string | null
-  kind: 'applied' | 'no_change' | 'ignored' | 'discarded' | 'superseded' | 'deferred' | 'quarantined' | 'linked' | 'woken' | 'revived' | 'reconciled'
+  kind:
+    | 'applied'
+    | 'no_change'
+    | 'ignored'
+    | 'discarded'
+    | 'superseded'
+    | 'deferred'
+    | 'quarantined'
+    | 'linked'
+    | 'woken'
+    | 'revived'
+    | 'reconciled'
   reason: string | null
   detail: Record<string, unknown> | null
 }
@@ -43,7 +54,8 @@ export const resolveFinding = async (
   tx: Transaction,
   input: { account: string; code: string; subject: string; by: string },
 ): Promise<boolean> =>
-  (await tx.query(sql.unsafe`
+  (
+    await tx.query(sql.unsafe`
     update goodstanding.findings
     set resolved_at = goodstanding.clock(),
         resolved_by = ${input.by}
@@ -51,7 +63,8 @@ export const resolveFinding = async (
       and code = ${input.code}
       and subject = ${input.subject}
       and resolved_at is null
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 export const hasOpenFinding = (db: Queries, input: { account: string; code: string; subject: string }) =>
   db.oneFirst(sql.type(z.strictObject({ open: z.boolean() }))`
@@ -66,7 +79,10 @@ export const hasOpenFinding = (db: Queries, input: { account: string; code: stri
   `)
 
 /** Findings of a code seen within a time, for "several customers at once". */
-export const countRecentFindings = (db: Queries, input: { account: string; code: string; withinMs: number }) =>
+export const countRecentFindings = (
+  db: Queries,
+  input: { account: string; code: string; withinMs: number },
+) =>
   db.oneFirst(sql.type(z.strictObject({ count: z.number() }))`
     select count(*)::int as count
     from goodstanding.findings
@@ -79,7 +95,14 @@ export const countRecentFindings = (db: Queries, input: { account: string; code:
 /** Records what a person did. */
 export const insertOperatorAction = (
   tx: Transaction,
-  action: { operator: string; reason: string; verb: string; target: string; before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+  action: {
+    operator: string
+    reason: string
+    verb: string
+    target: string
+    before: Record<string, unknown> | null
+    after: Record<string, unknown> | null
+  },
 ) =>
   tx.query(sql.unsafe`
     insert into goodstanding.operator_actions (operator, reason, verb, target, before, after)

@@ -15,7 +15,9 @@ export const activate = (
   out: Out,
 ): Promise<number> => {
   if (!config.accounts.some(({ name }) => name === input.account)) {
-    out.problem(`There is no account ${input.account}; configured: ${config.accounts.map(({ name }) => name).join(', ')}.`)
+    out.problem(
+      `There is no account ${input.account}; configured: ${config.accounts.map(({ name }) => name).join(', ')}.`,
+    )
     return Promise.resolve(EXIT.not_found)
   }
   return withDatabaseUrl(config, out.problem, async (url) => {
@@ -33,10 +35,19 @@ export const activate = (
       const activated = await database.transaction(async (tx) => {
         if (!(await endHold(tx, input.account))) return false
         const { operator, reason, account: target } = input
-        await insertOperatorAction(tx, { operator, reason, verb: 'activate', target, before: { hold: true }, after: { hold: false } })
+        await insertOperatorAction(tx, {
+          operator,
+          reason,
+          verb: 'activate',
+          target,
+          before: { hold: true },
+          after: { hold: false },
+        })
         return true
       })
-      out.result(activated ? `Account ${input.account} is active.` : `Account ${input.account} is not in hold.`)
+      out.result(
+        activated ? `Account ${input.account} is active.` : `Account ${input.account} is not in hold.`,
+      )
       return activated ? EXIT.ok : EXIT.conflict
     } finally {
       await database.end()

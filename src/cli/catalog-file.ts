@@ -54,7 +54,11 @@ export const readCatalog = (file: string): CatalogInForce => {
     throw new AppError('catalog/unreadable', { file }, { cause })
   }
   const parsed = parseCatalog(text)
-  if (parsed.kind === 'invalid') throw new AppError('catalog/invalid', { file, problems: parsed.problems.join('; ') })
+  if (parsed.kind === 'invalid')
+    throw new AppError('catalog/invalid', { file, problems: parsed.problems.join('; ') })
   // Of what it says, not of how it is laid out: a reformatted file must not re-read every customer.
-  return { catalog: parsed.catalog, hash: createHash('sha256').update(JSON.stringify(parsed.catalog)).digest('hex') }
+  return {
+    catalog: parsed.catalog,
+    hash: createHash('sha256').update(JSON.stringify(parsed.catalog)).digest('hex'),
+  }
 }

@@ -22,10 +22,20 @@ const SKEW_MS = 60 * SECOND_MS
 
 /** Prints one line a check; exit code 3 where one failed. */
 export const doctor = async (config: Config, out: Out): Promise<number> => {
-  const checks = [nodeVersion(), ...checkCatalog(config), ...checkKeys(config), ...(await checkDatabase(config))]
-  for (const { ok, what } of checks) out.result(`${ok === true ? 'ok   ' : ok === 'note' ? 'note ' : 'FAIL '} ${what}`)
+  const checks = [
+    nodeVersion(),
+    ...checkCatalog(config),
+    ...checkKeys(config),
+    ...(await checkDatabase(config)),
+  ]
+  for (const { ok, what } of checks)
+    out.result(`${ok === true ? 'ok   ' : ok === 'note' ? 'note ' : 'FAIL '} ${what}`)
   const failed = checks.filter(({ ok }) => ok === false).length
-  out.result(failed === 0 ? 'Everything that was checked is in order.' : `${failed} of ${checks.length} checks failed.`)
+  out.result(
+    failed === 0
+      ? 'Everything that was checked is in order.'
+      : `${failed} of ${checks.length} checks failed.`,
+  )
   return failed === 0 ? EXIT.ok : EXIT.found_problems
 }
 
@@ -39,7 +49,12 @@ const nodeVersion = (): Check => {
 const checkCatalog = (config: Config): Check[] => {
   try {
     const { catalog, hash } = readCatalog(config.catalogFile)
-    return [{ ok: true, what: `catalog ${config.catalogFile}: ${Object.keys(catalog.plans).length} plans (${hash.slice(0, 12)})` }]
+    return [
+      {
+        ok: true,
+        what: `catalog ${config.catalogFile}: ${Object.keys(catalog.plans).length} plans (${hash.slice(0, 12)})`,
+      },
+    ]
   } catch (error) {
     const facts = error instanceof AppError ? JSON.stringify(error.facts) : ''
     return [{ ok: false, what: `catalog ${config.catalogFile} cannot be used: ${facts}` }]
@@ -49,40 +64,62 @@ const checkCatalog = (config: Config): Check[] => {
 const checkKeys = (config: Config): Check[] =>
   config.accounts.map(({ name, apiKey, livemode }) =>
     apiKey === null
-      ? { ok: 'note', what: `account ${name}: no API key, events are stored and stay pending; set STRIPE_API_KEY` }
+      ? {
+          ok: 'note',
+          what: `account ${name}: no API key, events are stored and stay pending; set STRIPE_API_KEY`,
+        }
       : { ok: true, what: `account ${name}: API key of ${livemode ? 'live' : 'test'} mode` },
   )
 
 const checkDatabase = async (config: Config): Promise<Check[]> => {
   if ('embedded' in config.database && !existsSync(config.database.directory)) {
-    return [{ ok: 'note', what: `DATABASE_URL is not set: \`serve\` will make an embedded PostgreSQL in ${config.database.directory}` }]
+    return [
+      {
+        ok: 'note',
+        what: `DATABASE_URL is not set: \`serve\` will make an embedded PostgreSQL in ${config.database.directory}`,
+      },
+    ]
   }
   try {
-    return await withDatabaseUrl(config, () => {}, async (url) => {
-      const status = await schemaStatus(url)
-      const schema: Check = { ok: status.kind === 'current', what: describeSchema(status) }
-      const pooled = 'pooled' in config.database && config.database.pooled
-      const database = await openDatabase({
-        url,
-        name: 'goodstanding-doctor',
-        size: 1,
-        pooled,
-        statementTimeoutMs: 5 * SECOND_MS,
-        lockTimeoutMs: 5 * SECOND_MS,
-        idleInTransactionTimeoutMs: 5 * SECOND_MS,
-        acquireTimeoutMs: 5 * SECOND_MS,
-      })
-      try {
-        const facts = await database.run(readServerFacts)
-        const rows = status.kind === 'current' ? await database.run(listAccounts) : []
-        return [...describeServer(facts, config), schema, ...rows.flatMap(describeAccount)]
-      } finally {
-        await database.end()
-      }
-    })
+    return await withDatabaseUrl(
+      config,
+      () => {},
+      async (url) => {
+        const status = await schemaStatus(url)
+        const schema: Check = { ok: status.kind === 'current', what: describeSchema(status) }
+        const pooled = 'pooled' in config.database && config.database.pooled
+        const database = await openDatabase({
+          url,
+          name: 'goodstanding-doctor',
+          size: 1,
+          pooled,
+          statementTimeoutMs: 5 * SECOND_MS,
+          lockTimeoutMs: 5 * SECOND_MS,
+          idleInTransactionTimeoutMs: 5 * SECOND_MS,
+          acquireTimeoutMs: 5 * SECOND_MS,
+        })
+        try {
+          const facts = await database.run(readServerFacts)
+          const rows = status.kind === 'current' ? await database.run(listAccounts) : []
+          return [...describeServer(facts, config), schema, ...rows.flatMap(describeAccount)]
+        } finally {
+          await database.end()
+        }
+      },
+    )
   } catch (error) {
-    const code = error instanceof AppError ? error.code : error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    return [{ ok: false, what: `database cannot be reached (${code}): check DATABASE_URL, the network and the password` }]
+    const code =
+      error instanceof AppError
+        ? error.code
+        : error instanceof Error && 'code' in error
+          ? String(error.code)
+          : 'unknown'
+    return [
+      {
+        ok: false,
+        what: `database cannot be reached (${code}): check DATABASE_URL, the network and the password`,
+      },
+    ]
   }
 }
 
@@ -106,6 +143,15 @@ const describeAccount = (row: AccountRow): Check[] => [
     ok: 'note',
     what: `account ${row.account}: mode ${row.livemode === null ? 'not pinned yet' : row.livemode ? 'live' : 'test'}, Stripe account ${row.stripe_account_id ?? 'not read yet'}`,
   },
-  ...(row.hold ? [{ ok: 'note' as const, what: `account ${row.account} is in hold: nothing is applied until \`activate ${row.account}\`` }] : []),
-  ...(row.pause_cause === null ? [] : [{ ok: false as const, what: `account ${row.account} is paused: ${row.pause_cause}` }]),
+  ...(row.hold
+    ? [
+        {
+          ok: 'note' as const,
+          what: `account ${row.account} is in hold: nothing is applied until \`activate ${row.account}\``,
+        },
+      ]
+    : []),
+  ...(row.pause_cause === null
+    ? []
+    : [{ ok: false as const, what: `account ${row.account} is paused: ${row.pause_cause}` }]),
 ]

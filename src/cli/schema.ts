@@ -9,7 +9,9 @@ import type { Out } from './program.ts'
 export const applySchema = (config: Config, out: Out): Promise<number> =>
   withDatabaseUrl(config, out.problem, async (url) => {
     const applied = await apply(url, out.problem)
-    out.result(applied.length === 0 ? 'The schema is current; nothing to do.' : `Applied: ${applied.join(', ')}`)
+    out.result(
+      applied.length === 0 ? 'The schema is current; nothing to do.' : `Applied: ${applied.join(', ')}`,
+    )
     return EXIT.ok
   })
 

@@ -20,7 +20,9 @@ export const serve = async (config: Config): Promise<number> => {
     if (database.embedded) await applySchema(database.url, (line) => log.info(line))
     const status = await schemaStatus(database.url)
     if (status.kind !== 'current') {
-      throw new AppError(status.kind === 'behind' ? 'schema/behind' : 'schema/ahead', { todo: describeSchema(status) })
+      throw new AppError(status.kind === 'behind' ? 'schema/behind' : 'schema/ahead', {
+        todo: describeSchema(status),
+      })
     }
     await run(config, database.url, log)
     return EXIT.ok
@@ -73,9 +75,17 @@ const startServers = async (config: Config, runtime: Runtime, log: Log): Promise
   const { host, port, apiPort, metricsPort } = config
   const servers: Listening[] = []
   if (config.role !== 'worker') {
-    servers.push(await listen(createApp(context, { serve: apiPort === null ? 'both' : 'webhooks' }), { host, port, log }))
-    if (apiPort !== null) servers.push(await listen(createApp(context, { serve: 'api' }), { host, port: apiPort, log }))
+    servers.push(
+      await listen(createApp(context, { serve: apiPort === null ? 'both' : 'webhooks' }), {
+        host,
+        port,
+        log,
+      }),
+    )
+    if (apiPort !== null)
+      servers.push(await listen(createApp(context, { serve: 'api' }), { host, port: apiPort, log }))
   }
-  if (metricsPort !== null) servers.push(await listen(createApp(context, { serve: 'health' }), { host, port: metricsPort, log }))
+  if (metricsPort !== null)
+    servers.push(await listen(createApp(context, { serve: 'health' }), { host, port: metricsPort, log }))
   return servers
 }

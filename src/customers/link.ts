@@ -1,7 +1,13 @@
 // Which tenant a Stripe customer is. Never by e-mail; at most one customer per (account, tenant); a link is never
 // moved silently. Must be called under the customer's lock.
 import type { Transaction } from '../postgres/pool.ts'
-import { bindCustomer, findCustomerOfTenant, insertTenant, rememberCustomer, type CustomerKey } from './queries.ts'
+import {
+  bindCustomer,
+  findCustomerOfTenant,
+  insertTenant,
+  rememberCustomer,
+  type CustomerKey,
+} from './queries.ts'
 
 export type LinkSource = 'checkout' | 'metadata' | 'api' | 'operator'
 
@@ -20,7 +26,8 @@ export const linkTenant = async (
   const { tenant_id: boundTenantId } = await rememberCustomer(tx, input)
   if (boundTenantId === input.tenantId) return { kind: 'unchanged' }
   const boundCustomerId = await findCustomerOfTenant(tx, input)
-  if (boundTenantId !== null || boundCustomerId !== null) return { kind: 'conflict', boundTenantId, boundCustomerId }
+  if (boundTenantId !== null || boundCustomerId !== null)
+    return { kind: 'conflict', boundTenantId, boundCustomerId }
   await insertTenant(tx, input.tenantId)
   await bindCustomer(tx, input)
   return { kind: 'linked' }

@@ -7,16 +7,16 @@ import type { Instant } from '../time.ts'
 export type CustomerKey = { account: string; customerId: string }
 
 const customer = z.strictObject({
-    account: z.string(),
-    customer_id: z.string(),
-    tenant_id: z.string().nullable(),
-    deleted: z.boolean(),
-    lookup_ticket: z.number(),
-    read_ticket: z.number(),
-    read_at: z.number().nullable(),
-    catalog_hash: z.string().nullable(),
-    decision_version: z.number().nullable(),
-    failures: z.number(),
+  account: z.string(),
+  customer_id: z.string(),
+  tenant_id: z.string().nullable(),
+  deleted: z.boolean(),
+  lookup_ticket: z.number(),
+  read_ticket: z.number(),
+  read_at: z.number().nullable(),
+  catalog_hash: z.string().nullable(),
+  decision_version: z.number().nullable(),
+  failures: z.number(),
 })
 export type CustomerRow = z.infer<typeof customer>
 const customerRow = sql.type(customer)
@@ -26,7 +26,10 @@ const columns = sql.fragment`
 `
 
 /** The customer's row; made where there is none. Call it under the customer's lock. */
-export const rememberCustomer = async (tx: Transaction, { account, customerId }: CustomerKey): Promise<CustomerRow> => {
+export const rememberCustomer = async (
+  tx: Transaction,
+  { account, customerId }: CustomerKey,
+): Promise<CustomerRow> => {
   const known = await tx.maybeOne(customerRow`
     select ${columns}
     from goodstanding.customers
@@ -62,7 +65,8 @@ export const bindCustomer = async (
   tx: Transaction,
   input: CustomerKey & { tenantId: string; by: 'checkout' | 'metadata' | 'api' | 'operator' },
 ): Promise<boolean> =>
-  (await tx.query(sql.unsafe`
+  (
+    await tx.query(sql.unsafe`
     update goodstanding.customers
     set tenant_id = ${input.tenantId},
         linked_by = ${input.by},
@@ -70,7 +74,8 @@ export const bindCustomer = async (
     where account = ${input.account}
       and customer_id = ${input.customerId}
       and tenant_id is null
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 /** Stripe was asked for the customer and named no tenant: events received before need not ask again. */
 export const recordLookup = (tx: Transaction, input: CustomerKey & { ticket: number }) =>
@@ -99,7 +104,8 @@ export const recordRead = async (
     recheckAt: Instant | null
   },
 ): Promise<boolean> =>
-  (await tx.query(sql.unsafe`
+  (
+    await tx.query(sql.unsafe`
     update goodstanding.customers
     set read_ticket = ${input.ticket},
         read_at = goodstanding.clock(),
@@ -115,7 +121,8 @@ export const recordRead = async (
     where account = ${input.account}
       and customer_id = ${input.customerId}
       and read_ticket < ${input.ticket}
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 /** Stripe answered, though nothing could be decided from it: staleness counts from here. */
 export const recordAnswered = (tx: Transaction, { account, customerId }: CustomerKey) =>
@@ -161,4 +168,5 @@ export const touchTenant = (tx: Transaction, input: { tenantId: string; changed:
     where tenant_id = ${input.tenantId}
   `)
 
-const timestamp = (at: Instant | null) => (at === null ? sql.fragment`null::timestamptz` : sql.timestamp(new Date(at)))
+const timestamp = (at: Instant | null) =>
+  at === null ? sql.fragment`null::timestamptz` : sql.timestamp(new Date(at))

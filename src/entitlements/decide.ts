@@ -13,7 +13,7 @@ import type { Decision, Entitlement, FeatureValue, Finding, Item, Snapshot, Subs
 export const DECISION_VERSION = 1
 
 /** The feature that carries the plan's name. No feature of a catalog begins with "$". */
-export const PLAN_FEATURE = '$plan'
+const PLAN_FEATURE = '$plan'
 
 export type Question = {
   snapshot: Snapshot

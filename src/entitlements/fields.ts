@@ -1,5 +1,6 @@
 // Single fields of Stripe's JSON, of any API version: present, absent, or nothing that we can use. A field that is
 // there and makes no sense is noted in `problems` by its name, never thrown and never passed on.
+import { isTenantId } from '../ids.ts'
 import { fromStripeSeconds } from '../time.ts'
 import type { Instant } from '../time.ts'
 
@@ -57,9 +58,8 @@ const wholeOf = (decimal: unknown): number | null => {
   return /^("?)\d+(\.0+)?\1$/.test(text) ? Number(text.replaceAll('"', '')) : Number.NaN
 }
 
-/** `metadata.tenant_id`: 1 to 255 characters, not blank, without control characters; anything else is none. */
+/** `metadata.tenant_id` where it can be a tenant's id; anything else is none. */
 export const tenantIdOf = (metadata: unknown): string | null => {
   const tenant = fieldsOf(metadata)?.['tenant_id']
-  if (typeof tenant !== 'string' || tenant.trim() === '' || tenant.length > 255) return null
-  return /\p{Cc}/u.test(tenant) || !tenant.isWellFormed() ? null : tenant
+  return isTenantId(tenant) ? tenant : null
 }

@@ -29,19 +29,14 @@ export type LiveQuestion = {
   invoiceId: string | null
 }
 
-// From these no subscription comes back, so nothing has to be confirmed.
-const ENDED = new Set(['canceled', 'incomplete_expired'])
-export const isEnded = (status: string): boolean => ENDED.has(status)
-
 /** Asks Stripe for everything that the customer's access depends on. Throws what the Stripe client throws. */
 export const readLiveState = async (reader: StripeReader, question: LiveQuestion): Promise<LiveState> => {
   const listed = await listSubscriptions(reader, question.customerId)
   const first = listed[0] as { customer?: unknown } | undefined
-  const rawCustomer = typeof first?.customer === 'object' ? first.customer : await reader.customer(question.customerId)
+  const rawCustomer =
+    typeof first?.customer === 'object' ? first.customer : await reader.customer(question.customerId)
   if (rawCustomer === null) {
-    return question.knownLive.length === 0
-      ? { kind: 'unknown_customer' }
-      : gone(question)
+    return question.knownLive.length === 0 ? { kind: 'unknown_customer' } : gone(question)
   }
   const customer = readCustomer(rawCustomer)
   if (customer.kind === 'unrecognized') return { kind: 'unreadable', why: customer.why }
@@ -103,9 +98,15 @@ const confirmAbsent = async (reader: StripeReader, question: LiveQuestion, liste
   return { found, vanished }
 }
 
-type Invoices = { kind: 'invoices'; open: Invoice[]; asked: Invoice | null } | { kind: 'unreadable'; why: string }
+type Invoices =
+  | { kind: 'invoices'; open: Invoice[]; asked: Invoice | null }
+  | { kind: 'unreadable'; why: string }
 
-const readInvoices = async (reader: StripeReader, question: LiveQuestion, subscriptions: readonly Subscription[]): Promise<Invoices> => {
+const readInvoices = async (
+  reader: StripeReader,
+  question: LiveQuestion,
+  subscriptions: readonly Subscription[],
+): Promise<Invoices> => {
   const open: Invoice[] = []
   if (subscriptions.some(({ status }) => status === 'past_due')) {
     for (const raw of await reader.openInvoicesOf(question.customerId)) {

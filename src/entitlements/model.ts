@@ -101,7 +101,11 @@ export type Entitlement = {
 }
 
 /** Something a person should know that stops nothing. */
-export type Finding = { code: string; subject: string; detail: Record<string, string | number | boolean | null> }
+export type Finding = {
+  code: string
+  subject: string
+  detail: Record<string, string | number | boolean | null>
+}
 
 export type Decision =
   | {

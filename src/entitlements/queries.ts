@@ -68,7 +68,10 @@ export const saveMapping = (tx: Transaction, input: { account: string; priceId: 
   `)
 
 /** Customers of an account that have a live item of a price or product. */
-export const findCustomersHaving = (db: Queries, input: { account: string; what: 'price' | 'product'; id: string; limit: number }) =>
+export const findCustomersHaving = (
+  db: Queries,
+  input: { account: string; what: 'price' | 'product'; id: string; limit: number },
+) =>
   db.anyFirst(sql.type(z.strictObject({ customer_id: z.string() }))`
     select distinct subscription.customer_id
     from goodstanding.subscription_items item
@@ -110,4 +113,3 @@ export const claimRechecks = (
     )
     returning account, customer_id
   `)
-

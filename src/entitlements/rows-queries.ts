@@ -27,7 +27,10 @@ const entitlementRow = sql.type(
 )
 
 /** The rows that come from a customer. */
-export const loadEntitlements = async (db: Queries, { account, customerId }: CustomerKey): Promise<Entitlement[]> => {
+export const loadEntitlements = async (
+  db: Queries,
+  { account, customerId }: CustomerKey,
+): Promise<Entitlement[]> => {
   const rows = await db.any(entitlementRow`
     select feature, value, subscription_id, item_id, plan, rank, state, granted, from_at, final_at, recheck_at, because
     from goodstanding.entitlements
@@ -148,4 +151,3 @@ export const insertHistory = async (
     )}) as entry (item_id text, feature text, change text, before jsonb, after jsonb)
   `)
 }
-

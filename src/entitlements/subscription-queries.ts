@@ -44,7 +44,10 @@ const subscriptionRow = sql.type(
 )
 
 /** The subscriptions of a customer as they were last read, memory included, oldest id first. */
-export const loadSubscriptions = async (db: Queries, { account, customerId }: CustomerKey): Promise<Subscription[]> => {
+export const loadSubscriptions = async (
+  db: Queries,
+  { account, customerId }: CustomerKey,
+): Promise<Subscription[]> => {
   const rows = await db.any(subscriptionRow`
     select subscription_id, customer_id, status, status_detail, started_at, cancel_at, cancel_at_period_end,
       canceled_at, ended_at, trial_end, pause_behavior, pause_resumes_at, paused_until, collection, tenant_hint,
@@ -80,7 +83,8 @@ export const loadSubscriptions = async (db: Queries, { account, customerId }: Cu
     canceledAt: row.canceled_at,
     endedAt: row.ended_at,
     trialEnd: row.trial_end,
-    pause: row.pause_behavior === null ? null : { behavior: row.pause_behavior, resumesAt: row.pause_resumes_at },
+    pause:
+      row.pause_behavior === null ? null : { behavior: row.pause_behavior, resumesAt: row.pause_resumes_at },
     statusDetail: row.status_detail,
     collection: row.collection,
     tenantId: row.tenant_hint,
@@ -91,7 +95,11 @@ export const loadSubscriptions = async (db: Queries, { account, customerId }: Cu
 }
 
 /** Writes subscriptions and their items as read; items that are gone are marked removed. */
-export const saveSubscriptions = async (tx: Transaction, account: string, subscriptions: readonly Subscription[]) => {
+export const saveSubscriptions = async (
+  tx: Transaction,
+  account: string,
+  subscriptions: readonly Subscription[],
+) => {
   if (subscriptions.length === 0) return
   await tx.query(sql.unsafe`
     insert into goodstanding.subscriptions as mine
@@ -157,8 +165,14 @@ const saveItems = async (tx: Transaction, account: string, subscriptions: readon
     update goodstanding.subscription_items
     set removed_at = goodstanding.clock()
     where account = ${account}
-      and subscription_id = any(${sql.array(subscriptions.map(({ id }) => id), 'text')})
-      and item_id <> all(${sql.array(items.map((item) => item.item_id), 'text')})
+      and subscription_id = any(${sql.array(
+        subscriptions.map(({ id }) => id),
+        'text',
+      )})
+      and item_id <> all(${sql.array(
+        items.map((item) => item.item_id),
+        'text',
+      )})
       and removed_at is null
   `)
 }

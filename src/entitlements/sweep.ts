@@ -13,7 +13,9 @@ export const enqueueReconcile = async (
   queue: Queue,
   { startAfterMs = 0, ...job }: ReconcileJob & { startAfterMs?: number },
 ): Promise<void> => {
-  await queue.enqueue(tx, reconcileQueue(job.account), [{ data: job, group: groupOf(job.account, job.customerId, ''), startAfterMs }])
+  await queue.enqueue(tx, reconcileQueue(job.account), [
+    { data: job, group: groupOf(job.account, job.customerId, ''), startAfterMs },
+  ])
 }
 
 // Each customer costs a read; more than this a pass would starve events of Stripe's budget.
@@ -23,7 +25,12 @@ const RECHECKS_MAX = 50
 export const sweepRechecks = async (ctx: WorkerContext, accounts: readonly string[]): Promise<number> => {
   const { hash: catalogHash } = ctx.catalog()
   return ctx.work.transaction(async (tx) => {
-    const due = await claimRechecks(tx, { accounts, catalogHash, decisionVersion: DECISION_VERSION, limit: RECHECKS_MAX })
+    const due = await claimRechecks(tx, {
+      accounts,
+      catalogHash,
+      decisionVersion: DECISION_VERSION,
+      limit: RECHECKS_MAX,
+    })
     for (const { account, customer_id: customerId } of due) {
       await enqueueReconcile(tx, ctx.queue, { account, customerId, cause: 'recheck' })
     }

@@ -53,8 +53,14 @@ const fenced = (fence: Fence) => sql.fragment`
 
 const changedOne = (result: { rowCount: number | null }) => result.rowCount === 1
 
-export const markProcessed = async (tx: Transaction, fence: Fence, processed: Processed, reason: string | null) =>
-  changedOne(await tx.query(sql.unsafe`
+export const markProcessed = async (
+  tx: Transaction,
+  fence: Fence,
+  processed: Processed,
+  reason: string | null,
+) =>
+  changedOne(
+    await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set processed_at = goodstanding.clock(),
         outcome = ${processed},
@@ -63,13 +69,15 @@ export const markProcessed = async (tx: Transaction, fence: Fence, processed: Pr
         next_attempt_at = null,
         ack_wait_until = null
     where ${fenced(fence)}
-  `))
+  `),
+  )
 
 export type Failed = { reason: string; error: string | null; counts: boolean; delayMs: number; jobId: string }
 
 /** Still pending: what happened, when the next try is due, and the job that will make it. */
 export const markWaiting = async (tx: Transaction, fence: Fence, failed: Failed) =>
-  changedOne(await tx.query(sql.unsafe`
+  changedOne(
+    await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set attempts = attempts + ${failed.counts ? 1 : 0},
         reason = ${failed.reason},
@@ -79,14 +87,21 @@ export const markWaiting = async (tx: Transaction, fence: Fence, failed: Failed)
         job_id = ${failed.jobId},
         ack_wait_until = null
     where ${fenced(fence)}
-  `))
+  `),
+  )
 
 export const markDead = async (
   tx: Transaction,
   fence: Fence,
-  dead: { outcome: 'permanent' | 'attempts_exhausted'; reason: string; error: string | null; deadJobId: string },
+  dead: {
+    outcome: 'permanent' | 'attempts_exhausted'
+    reason: string
+    error: string | null
+    deadJobId: string
+  },
 ) =>
-  changedOne(await tx.query(sql.unsafe`
+  changedOne(
+    await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set dead_letter_at = goodstanding.clock(),
         outcome = ${dead.outcome},
@@ -98,20 +113,36 @@ export const markDead = async (
         job_id = ${dead.deadJobId},
         ack_wait_until = null
     where ${fenced(fence)}
-  `))
+  `),
+  )
 
 /** The customer of an event became known; another job, in that customer's group, takes it from here. */
-export const markRerouted = async (tx: Transaction, fence: Fence, input: { customerId: string; jobId: string }) =>
-  changedOne(await tx.query(sql.unsafe`
+export const markRerouted = async (
+  tx: Transaction,
+  fence: Fence,
+  input: { customerId: string; jobId: string },
+) =>
+  changedOne(
+    await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set customer_id = ${input.customerId},
         job_id = ${input.jobId}
     where ${fenced(fence)}
-  `))
+  `),
+  )
 
 export const insertAttempt = (
   tx: Transaction,
-  input: { account: string; eventId: string; epoch: number; startedAt: Instant; outcome: string; code: string | null; worker: string; version: string },
+  input: {
+    account: string
+    eventId: string
+    epoch: number
+    startedAt: Instant
+    outcome: string
+    code: string | null
+    worker: string
+    version: string
+  },
 ) =>
   tx.query(sql.unsafe`
     insert into goodstanding.event_attempts (account, event_id, epoch, started_at, outcome, code, worker, version)
@@ -119,10 +150,20 @@ export const insertAttempt = (
             ${input.outcome}, ${input.code}, ${input.worker}, ${input.version})
   `)
 
-const waitingRow = sql.type(z.strictObject({ event_id: z.string(), job_id: z.string().nullable(), dead: z.boolean(), epoch: z.number() }))
+const waitingRow = sql.type(
+  z.strictObject({
+    event_id: z.string(),
+    job_id: z.string().nullable(),
+    dead: z.boolean(),
+    epoch: z.number(),
+  }),
+)
 
 /** Events of a customer that wait for, or died of, one reason. */
-export const findStoppedBy = (tx: Transaction, input: { account: string; customerId: string; reason: string }) =>
+export const findStoppedBy = (
+  tx: Transaction,
+  input: { account: string; customerId: string; reason: string },
+) =>
   tx.any(waitingRow`
     select event_id, job_id, dead_letter_at is not null as dead, epoch
     from goodstanding.billing_events
@@ -147,8 +188,12 @@ export const markDueNow = (tx: Transaction, input: { account: string; eventId: s
   `)
 
 /** A dead event lives again in a new epoch, with a fresh budget. False where it is not dead in this epoch. */
-export const markRevived = async (tx: Transaction, input: { account: string; eventId: string; epoch: number; jobId: string }) =>
-  changedOne(await tx.query(sql.unsafe`
+export const markRevived = async (
+  tx: Transaction,
+  input: { account: string; eventId: string; epoch: number; jobId: string },
+) =>
+  changedOne(
+    await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set dead_letter_at = null,
         outcome = null,
@@ -160,5 +205,5 @@ export const markRevived = async (tx: Transaction, input: { account: string; eve
       and event_id = ${input.eventId}
       and epoch = ${input.epoch}
       and dead_letter_at is not null
-  `))
-
+  `),
+  )

@@ -3,7 +3,8 @@
 import type { WorkerContext } from '../context.ts'
 import { AppError } from '../errors.ts'
 import type { Outcome } from '../outcome.ts'
-import { isConnectionLoss, sqlState, type Transaction } from '../postgres/pool.ts'
+import { isConnectionLoss, sqlState } from '../postgres/failure.ts'
+import type { Transaction } from '../postgres/pool.ts'
 import type { StripeFailure } from '../stripe/failure.ts'
 import { readOutage, settleOutage } from './outage.ts'
 
@@ -26,7 +27,8 @@ class Withdrawn extends Error {
   }
 }
 
-const keeps = (outcome: Outcome | null) => outcome === null || outcome.kind === 'done' || outcome.kind === 'rerouted'
+const keeps = (outcome: Outcome | null) =>
+  outcome === null || outcome.kind === 'done' || outcome.kind === 'rerouted'
 
 /** A step's outcome (null: go on). Rethrows lost connections, which nobody can settle here, and interruptions. */
 export const guarded = async <T extends Outcome | null>(
@@ -46,7 +48,8 @@ export const guarded = async <T extends Outcome | null>(
     if (parts.stop.aborted) throw new Interrupted()
     if (isConnectionLoss(error)) throw error
     const failure: StripeFailure | null = readOutage(error)
-    if (failure !== null) return settleOutage(parts, tx, { account: whom.account, customerId: whom.customer_id }, failure)
+    if (failure !== null)
+      return settleOutage(parts, tx, { account: whom.account, customerId: whom.customer_id }, failure)
     parts.log.error({ account: whom.account, err: error }, 'inbox.attempt_failed')
     return { kind: 'retry', reason: 'internal_error', error: errorWord(error) }
   }

@@ -22,17 +22,37 @@ type Parts = Pick<WorkerContext, 'queue' | 'log'>
 export const followUp = async (
   { queue, log }: Parts,
   tx: Transaction,
-  input: { account: string; customerId: string; exceptEventId: string | null; result: Extract<Reconciled, { kind: 'reconciled' }> },
+  input: {
+    account: string
+    customerId: string
+    exceptEventId: string | null
+    result: Extract<Reconciled, { kind: 'reconciled' }>
+  },
 ): Promise<void> => {
   const { account, customerId, exceptEventId } = input
   if (input.result.stale && exceptEventId !== null) {
-    await noteFinding(tx, { account, code: 'stale_read_suspected', subject: customerId, detail: { event_id: exceptEventId } })
-    await enqueueReconcile(tx, queue, { account, customerId, cause: 'stale_read', startAfterMs: STALE_RECHECK_MS })
+    await noteFinding(tx, {
+      account,
+      code: 'stale_read_suspected',
+      subject: customerId,
+      detail: { event_id: exceptEventId },
+    })
+    await enqueueReconcile(tx, queue, {
+      account,
+      customerId,
+      cause: 'stale_read',
+      startAfterMs: STALE_RECHECK_MS,
+    })
     log.warn({ account, event_id: exceptEventId }, 'entitlements.stale_read_suspected')
   }
   // What a person had to decide may be plain now: the competing subscription has ended.
   if (!input.result.covered) {
-    await wakeStopped(tx, queue, { account, customerId, reason: 'ambiguous_multi_subscription', exceptEventId })
+    await wakeStopped(tx, queue, {
+      account,
+      customerId,
+      reason: 'ambiguous_multi_subscription',
+      exceptEventId,
+    })
   }
 }
 
@@ -48,7 +68,10 @@ export const stopVanished = async (
   tx: Transaction,
   { account, customerId, vanished }: { account: string; customerId: string; vanished: Vanished },
 ): Promise<Outcome> => {
-  const { stripe_account_id: pinned } = await pinStripeAccountId(tx, { account, stripeAccountId: vanished.answeredBy })
+  const { stripe_account_id: pinned } = await pinStripeAccountId(tx, {
+    account,
+    stripeAccountId: vanished.answeredBy,
+  })
   await noteFinding(tx, {
     account,
     code: 'vanished_at_stripe',
@@ -56,10 +79,19 @@ export const stopVanished = async (
     detail: { subscriptions: vanished.subscriptionIds },
   })
   log.error({ account, alert: 'vanished_at_stripe' }, 'entitlements.vanished_at_stripe')
-  const many = await countRecentFindings(tx, { account, code: 'vanished_at_stripe', withinMs: VANISHED_WITHIN_MS })
+  const many = await countRecentFindings(tx, {
+    account,
+    code: 'vanished_at_stripe',
+    withinMs: VANISHED_WITHIN_MS,
+  })
   if (pinned === vanished.answeredBy && many < VANISHED_PAUSE) {
     return { kind: 'done', processed: 'no_change', reason: 'vanished_at_stripe' }
   }
   await pause({ log }, tx, account, 'stripe_account_changed')
-  return { kind: 'postponed', reason: 'stripe_account_changed', error: 'vanished_at_stripe', delayMs: MINUTE_MS }
+  return {
+    kind: 'postponed',
+    reason: 'stripe_account_changed',
+    error: 'vanished_at_stripe',
+    delayMs: MINUTE_MS,
+  }
 }

@@ -25,7 +25,10 @@ export const linkFromEvent = async (
   meaning: Extract<Interpretation, { kind: 'reconcile' }>,
   reader: () => StripeReader,
 ): Promise<Linked> => {
-  const { tenant_id: bound, lookup_ticket: looked } = await rememberCustomer(tx, { account: event.account, customerId })
+  const { tenant_id: bound, lookup_ticket: looked } = await rememberCustomer(tx, {
+    account: event.account,
+    customerId,
+  })
   if (meaning.hint.kind === 'tenant') return bind(tx, event, customerId, meaning.hint)
   if (bound !== null) return { kind: 'known' }
   if (!meaning.impliesSubscription) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
@@ -35,20 +38,31 @@ export const linkFromEvent = async (
   const raw = await reader().customer(customerId)
   if (raw === null) return stop({ kind: 'permanent', reason: 'unknown_at_stripe', error: customerId })
   const customer = readCustomer(raw)
-  if (customer.kind === 'unrecognized') return stop({ kind: 'permanent', reason: 'unrecognized_stripe_payload', error: customer.why })
+  if (customer.kind === 'unrecognized')
+    return stop({ kind: 'permanent', reason: 'unrecognized_stripe_payload', error: customer.why })
   if (customer.value.deleted) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
   const tenantId = customer.value.tenantId
-  return tenantId === null ? stop(waitForLink, ticket) : bind(tx, event, customerId, { tenantId, by: 'metadata' })
+  return tenantId === null
+    ? stop(waitForLink, ticket)
+    : bind(tx, event, customerId, { tenantId, by: 'metadata' })
 }
 
 const waitForLink: Outcome = { kind: 'deferred', reason: 'customer_not_linked', error: null }
 
 const stop = (outcome: Outcome, lookup: number | null = null): Linked => ({ kind: 'stop', outcome, lookup })
 
-const bind = async (tx: Transaction, event: EventRow, customerId: string, hint: { tenantId: string; by: LinkSource }): Promise<Linked> => {
+const bind = async (
+  tx: Transaction,
+  event: EventRow,
+  customerId: string,
+  hint: { tenantId: string; by: LinkSource },
+): Promise<Linked> => {
   const link = await linkTenant(tx, { account: event.account, customerId, ...hint })
   if (link.kind === 'conflict') {
-    const error = `bound: ${link.boundTenantId ?? link.boundCustomerId ?? ''}; named: ${hint.tenantId}`.slice(0, 500)
+    const error = `bound: ${link.boundTenantId ?? link.boundCustomerId ?? ''}; named: ${hint.tenantId}`.slice(
+      0,
+      500,
+    )
     return stop({ kind: 'permanent', reason: 'ambiguous_customer_linkage', error })
   }
   if (link.kind === 'unchanged') return { kind: 'known' }

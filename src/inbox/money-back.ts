@@ -22,7 +22,8 @@ export const reportedMoneyBack = (object: Record<string, unknown>): Reported[] =
   if (kind === 'dispute') return one('dispute', object)
   if (kind !== 'charge') return []
   const list = object['refunds']
-  const data = typeof list === 'object' && list !== null && 'data' in list && Array.isArray(list.data) ? list.data : []
+  const data =
+    typeof list === 'object' && list !== null && 'data' in list && Array.isArray(list.data) ? list.data : []
   return data.flatMap((refund: unknown) =>
     typeof refund === 'object' && refund !== null ? one('refund', refund as Record<string, unknown>) : [],
   )
@@ -45,4 +46,5 @@ const one = (kind: Reported['kind'], object: Record<string, unknown>): Reported[
   ]
 }
 
-const word = (value: unknown): string | null => (typeof value === 'string' && /^[\w-]{1,64}$/.test(value) ? value : null)
+const word = (value: unknown): string | null =>
+  typeof value === 'string' && /^[\w-]{1,64}$/.test(value) ? value : null

@@ -34,8 +34,22 @@ export const linkCustomer = async (
     }
     if (link.kind === 'unchanged') return { kind: 'unchanged' }
     const { account, customerId, tenantId, by } = input
-    await insertAudit(tx, { account, eventId: null, epoch: null, customerId, subscriptionId: null, kind: 'linked', reason: by, detail: { tenant_id: tenantId } })
-    await wakeStopped(tx, ctx.queue, { account, customerId, reason: 'customer_not_linked', exceptEventId: null })
+    await insertAudit(tx, {
+      account,
+      eventId: null,
+      epoch: null,
+      customerId,
+      subscriptionId: null,
+      kind: 'linked',
+      reason: by,
+      detail: { tenant_id: tenantId },
+    })
+    await wakeStopped(tx, ctx.queue, {
+      account,
+      customerId,
+      reason: 'customer_not_linked',
+      exceptEventId: null,
+    })
     await enqueueReconcile(tx, ctx.queue, { account, customerId, cause: 'link' })
     return { kind: 'linked' }
   })

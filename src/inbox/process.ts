@@ -2,8 +2,15 @@
 // and the customer's lock. Everything that Stripe's answer decides happens inside a savepoint.
 import { insertAudit } from '../audit/queries.ts'
 import type { WorkerContext } from '../context.ts'
-import { recordAnswered, recordLookup, rememberCustomer, type CustomerKey, type CustomerRow } from '../customers/queries.ts'
-import { reconcile, type Evidence, type Reconciled } from '../entitlements/reconcile.ts'
+import {
+  recordAnswered,
+  recordLookup,
+  rememberCustomer,
+  type CustomerKey,
+  type CustomerRow,
+} from '../customers/queries.ts'
+import type { Evidence } from '../entitlements/evidence.ts'
+import { reconcile, type Reconciled } from '../entitlements/reconcile.ts'
 import { idOf } from '../ids.ts'
 import { eventJob } from '../jobs.ts'
 import type { Outcome } from '../outcome.ts'
@@ -31,8 +38,14 @@ export const processEvent = async (ctx: WorkerContext, tx: Transaction, claim: C
     await ctx.queue.complete(tx, claim, { code: 'not_pending' })
     return { how: 'noop', reason: 'not_pending' }
   }
-  const facts = { account: event.account, event_id: event.event_id, type: event.type, attempts: event.attempts + 1 }
-  if (event.attempts + 1 === ALERT_AT_ATTEMPT) ctx.log.error({ ...facts, alert: 'attempt_5' }, 'inbox.attempt')
+  const facts = {
+    account: event.account,
+    event_id: event.event_id,
+    type: event.type,
+    attempts: event.attempts + 1,
+  }
+  if (event.attempts + 1 === ALERT_AT_ATTEMPT)
+    ctx.log.error({ ...facts, alert: 'attempt_5' }, 'inbox.attempt')
   const outcome = await attempt(ctx, tx, event)
   const how = await settle(ctx, tx, { event, claim, claimed: true, startedAt: event.now }, outcome)
   const reason = 'reason' in outcome ? outcome.reason : null
@@ -43,9 +56,11 @@ export const processEvent = async (ctx: WorkerContext, tx: Transaction, claim: C
 
 const attempt = async (ctx: WorkerContext, tx: Transaction, event: EventRow): Promise<Outcome> => {
   const account = ctx.accounts.named(event.account)
-  if (account === null) return { kind: 'retry', reason: 'internal_error', error: 'account is not configured here' }
+  if (account === null)
+    return { kind: 'retry', reason: 'internal_error', error: 'account is not configured here' }
   const body = parse(event.payload)
-  if (body === undefined) return { kind: 'permanent', reason: 'unrecognized_stripe_payload', error: 'the body is gone or not JSON' }
+  if (body === undefined)
+    return { kind: 'permanent', reason: 'unrecognized_stripe_payload', error: 'the body is gone or not JSON' }
   const meaning = interpret({ type: event.type, body, customerId: event.customer_id })
   switch (meaning.kind) {
     case 'ignore':
@@ -53,7 +68,9 @@ const attempt = async (ctx: WorkerContext, tx: Transaction, event: EventRow): Pr
     case 'quarantine':
       return { kind: 'permanent', reason: meaning.reason, error: meaning.error }
     case 'resolve':
-      return guarded(ctx, tx, event, (savepoint) => resolveCustomer(savepoint, event, meaning, body, readerFor(ctx, account)))
+      return guarded(ctx, tx, event, (savepoint) =>
+        resolveCustomer(savepoint, event, meaning, body, readerFor(ctx, account)),
+      )
     case 'unresolvable':
       await recordMoneyBack(tx, event, body)
       return { kind: 'done', processed: 'no_change', reason: 'customer_unresolved' }
@@ -96,16 +113,23 @@ const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerE
     return nothingYet
   })
   if (answered) await recordAnswered(tx, { account: event.account, customerId })
-  if (vanished !== null) settled = await stopVanished(ctx, tx, { account: event.account, customerId, vanished })
+  if (vanished !== null)
+    settled = await stopVanished(ctx, tx, { account: event.account, customerId, vanished })
   // After the read: the rows of other events must not be held while Stripe answers.
   if ((linked as Linked | null)?.kind === 'linked') {
-    await wakeStopped(tx, ctx.queue, { account: event.account, customerId, reason: 'customer_not_linked', exceptEventId: event.event_id })
+    await wakeStopped(tx, ctx.queue, {
+      account: event.account,
+      customerId,
+      reason: 'customer_not_linked',
+      exceptEventId: event.event_id,
+    })
   }
   return settled
 }
 
 const noteLookup = async (tx: Transaction, key: CustomerKey, linked: Linked | null) => {
-  if (linked?.kind === 'stop' && linked.lookup !== null) await recordLookup(tx, { ...key, ticket: linked.lookup })
+  if (linked?.kind === 'stop' && linked.lookup !== null)
+    await recordLookup(tx, { ...key, ticket: linked.lookup })
 }
 
 // Undoes the savepoint; what is to be done is decided outside of it.
@@ -113,7 +137,13 @@ const nothingYet: Outcome = { kind: 'permanent', reason: 'vanished_at_stripe', e
 
 type Vanishing = Extract<Reconciled, { kind: 'vanished' }>
 
-const reconcileEvent = async (ctx: WorkerContext, tx: Transaction, { event, meaning }: CustomerEvent, customer: CustomerRow, reader: () => StripeReader): Promise<Outcome | Vanishing> => {
+const reconcileEvent = async (
+  ctx: WorkerContext,
+  tx: Transaction,
+  { event, meaning }: CustomerEvent,
+  customer: CustomerRow,
+  reader: () => StripeReader,
+): Promise<Outcome | Vanishing> => {
   if (customer.tenant_id === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
   const result = await reconcile(ctx, tx, {
     account: event.account,
@@ -124,14 +154,26 @@ const reconcileEvent = async (ctx: WorkerContext, tx: Transaction, { event, mean
   })
   if (result.kind === 'vanished') return result
   if (result.kind === 'blocked') return blockedOutcome(result)
-  await followUp(ctx, tx, { account: event.account, customerId: customer.customer_id, exceptEventId: event.event_id, result })
+  await followUp(ctx, tx, {
+    account: event.account,
+    customerId: customer.customer_id,
+    exceptEventId: event.event_id,
+    result,
+  })
   return appliedOutcome(tx, event, meaning, result)
 }
 
 const blockedOutcome = ({ reason, error }: Extract<Reconciled, { kind: 'blocked' }>): Outcome =>
-  reason === 'unmapped_stripe_price' ? { kind: 'deferred', reason, error } : { kind: 'permanent', reason, error }
+  reason === 'unmapped_stripe_price'
+    ? { kind: 'deferred', reason, error }
+    : { kind: 'permanent', reason, error }
 
-const appliedOutcome = async (tx: Transaction, event: EventRow, meaning: CustomerEvent['meaning'], result: Extract<Reconciled, { kind: 'reconciled' }>): Promise<Outcome> => {
+const appliedOutcome = async (
+  tx: Transaction,
+  event: EventRow,
+  meaning: CustomerEvent['meaning'],
+  result: Extract<Reconciled, { kind: 'reconciled' }>,
+): Promise<Outcome> => {
   const processed = result.disagreements.length > 0 ? 'superseded' : result.changed ? 'applied' : 'no_change'
   const reason = processed === 'superseded' ? ('superseded_by_live_state' as const) : result.reason
   await insertAudit(tx, {

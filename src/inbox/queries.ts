@@ -106,7 +106,8 @@ export const swapJob = async (
   tx: Transaction,
   input: { account: string; eventId: string; from: string | null; to: string },
 ): Promise<boolean> =>
-  (await tx.query(sql.unsafe`
+  (
+    await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set job_id = ${input.to}
     where account = ${input.account}
@@ -114,7 +115,8 @@ export const swapJob = async (
       and job_id is not distinct from ${input.from}::uuid
       and processed_at is null
       and dead_letter_at is null
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 /** Is anything pending and due (perhaps held by another process)? Accounts that cannot run are left out. */
 export const anyDue = (db: Queries, accounts: readonly string[]) =>
@@ -140,10 +142,22 @@ export const oldestPendingAge = (db: Queries) =>
         ('customer_not_linked', 'unmapped_stripe_price', 'subscription_not_linked', 'stripe_price_config_missing')
   `)
 
-const orphanRow = sql.type(z.strictObject({ account: z.string(), event_id: z.string(), epoch: z.number(), job_id: z.string().nullable(), customer_id: z.string().nullable(), wait_ms: z.number() }))
+const orphanRow = sql.type(
+  z.strictObject({
+    account: z.string(),
+    event_id: z.string(),
+    epoch: z.number(),
+    job_id: z.string().nullable(),
+    customer_id: z.string().nullable(),
+    wait_ms: z.number(),
+  }),
+)
 
 /** Pending events that have waited long enough for their job to be looked for, oldest first. */
-export const findLongPending = (db: Queries, input: { account: string; olderThanMs: number; limit: number }) =>
+export const findLongPending = (
+  db: Queries,
+  input: { account: string; olderThanMs: number; limit: number },
+) =>
   db.any(orphanRow`
     select account, event_id, epoch, job_id, customer_id,
       greatest(0, extract(epoch from next_attempt_at - goodstanding.clock()) * 1000)::float8 as wait_ms

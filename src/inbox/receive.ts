@@ -6,21 +6,29 @@ import { bodyLimit } from 'hono/body-limit'
 import type { Context } from '../context.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { verifySignature } from '../stripe/webhook.ts'
-import { readEnvelope, settledAtReceipt } from './interpret.ts'
+import { readEnvelope, settledAtReceipt } from './envelope.ts'
 import { openStore, type Delivery, type Store } from './store.ts'
 
 // Stripe's own bodies stay far below; a larger one is not from Stripe.
 const BODY_MAX_BYTES = 1_048_576
 
-export type ReceiveParts = Pick<Context, 'accounts' | 'ingest' | 'log' | 'queue' | 'draining' | 'now' | 'pinLivemode'>
+export type ReceiveParts = Pick<
+  Context,
+  'accounts' | 'ingest' | 'log' | 'queue' | 'draining' | 'now' | 'pinLivemode'
+>
 
 /** `POST /stripe` (account `default`) and `POST /stripe/:account`. */
 export const webhookRoutes = (parts: ReceiveParts): Hono => {
   const store = openStore(parts.ingest, parts.queue)
-  const limit = bodyLimit({ maxSize: BODY_MAX_BYTES, onError: (c) => c.json({ error: 'body_too_large' }, 413) })
+  const limit = bodyLimit({
+    maxSize: BODY_MAX_BYTES,
+    onError: (c) => c.json({ error: 'body_too_large' }, 413),
+  })
   const receive = async (request: Request, name: string) => {
     const account = parts.accounts.named(name)
-    return account === null ? answer(404, { error: 'unknown_account' }) : receiveDelivery(parts, store, account, request)
+    return account === null
+      ? answer(404, { error: 'unknown_account' })
+      : receiveDelivery(parts, store, account, request)
   }
   return new Hono()
     .post('/stripe', limit, (c) => receive(c.req.raw, 'default'))
@@ -29,7 +37,12 @@ export const webhookRoutes = (parts: ReceiveParts): Hono => {
 
 const answer = (status: number, body: object): Response => Response.json(body, { status })
 
-const receiveDelivery = async (parts: ReceiveParts, store: Store, account: StripeAccount, request: Request) => {
+const receiveDelivery = async (
+  parts: ReceiveParts,
+  store: Store,
+  account: StripeAccount,
+  request: Request,
+) => {
   if (parts.draining()) return unavailable()
   if (!isPlainJson(request)) return answer(415, { error: 'unsupported_media_type' })
   const body = new Uint8Array(await request.arrayBuffer())
@@ -48,13 +61,25 @@ const receiveDelivery = async (parts: ReceiveParts, store: Store, account: Strip
   return storeVerified(parts, store, account, parsed)
 }
 
-const storeVerified = async (parts: ReceiveParts, store: Store, account: StripeAccount, parsed: ParsedBody) => {
+const storeVerified = async (
+  parts: ReceiveParts,
+  store: Store,
+  account: StripeAccount,
+  parsed: ParsedBody,
+) => {
   try {
     const delivery = await deliveryOf(parts, account, parsed)
     const result = await store.put(delivery)
-    const facts = { account: account.name, event_id: delivery.eventId, type: delivery.type, result, reason: delivery.ignoredReason }
+    const facts = {
+      account: account.name,
+      event_id: delivery.eventId,
+      type: delivery.type,
+      result,
+      reason: delivery.ignoredReason,
+    }
     // Somebody else's events at our door: a wrong endpoint, which nobody would notice otherwise.
-    const foreign = delivery.ignoredReason === 'livemode_mismatch' || delivery.ignoredReason === 'account_mismatch'
+    const foreign =
+      delivery.ignoredReason === 'livemode_mismatch' || delivery.ignoredReason === 'account_mismatch'
     if (foreign) parts.log.error({ ...facts, alert: delivery.ignoredReason }, 'inbox.receive')
     else parts.log.info(facts, 'inbox.receive')
     return answer(200, { received: true, result })
@@ -65,7 +90,10 @@ const storeVerified = async (parts: ReceiveParts, store: Store, account: StripeA
 }
 
 const unavailable = () =>
-  Response.json({ error: 'not_stored', todo: 'deliver it again' }, { status: 503, headers: { 'retry-after': '5' } })
+  Response.json(
+    { error: 'not_stored', todo: 'deliver it again' },
+    { status: 503, headers: { 'retry-after': '5' } },
+  )
 
 // Stripe sends `application/json; charset=utf-8`, never compressed.
 const isPlainJson = (request: Request): boolean => {
@@ -86,7 +114,11 @@ const parseJson = (body: Uint8Array): ParsedBody | null => {
   }
 }
 
-const deliveryOf = async (parts: ReceiveParts, account: StripeAccount, { text, value }: ParsedBody): Promise<Delivery> => {
+const deliveryOf = async (
+  parts: ReceiveParts,
+  account: StripeAccount,
+  { text, value }: ParsedBody,
+): Promise<Delivery> => {
   const envelope = readEnvelope(value)
   const livemode = await parts.pinLivemode(account, envelope.livemode)
   return {

@@ -26,38 +26,54 @@ export const processReconcile = async (ctx: WorkerContext, tx: Transaction, clai
   return settleJob(ctx, tx, claim, job.data, outcome)
 }
 
-const attempt = async (ctx: WorkerContext, tx: Transaction, { account: name, customerId, cause }: ReconcileJob): Promise<Outcome> => {
+const attempt = async (
+  ctx: WorkerContext,
+  tx: Transaction,
+  { account: name, customerId, cause }: ReconcileJob,
+): Promise<Outcome> => {
   const account = ctx.accounts.named(name)
-  if (account?.client == null) return { kind: 'retry', reason: 'internal_error', error: 'account has no key here' }
+  if (account?.client == null)
+    return { kind: 'retry', reason: 'internal_error', error: 'account has no key here' }
   const key = { account: name, customerId }
   const customer = await rememberCustomer(tx, key)
   const tenantId = customer.tenant_id
   if (tenantId === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
   let vanished: Vanished | null = null
   let answered = false
-  const outcome = await guarded(ctx, tx, { account: name, customer_id: customerId }, async (savepoint): Promise<Outcome> => {
-    const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
-    const result: Reconciled = await reconcile(ctx, savepoint, {
-      account: name,
-      customer: { ...customer, tenant_id: tenantId },
-      evidence: null,
-      cause: `job:${cause}`,
-      openReader: () => reader,
-    })
-    answered = result.kind === 'blocked' && result.answered
-    if (result.kind === 'blocked') return { kind: 'permanent', reason: result.reason, error: result.error }
-    if (result.kind === 'vanished') {
-      vanished = { subscriptionIds: result.subscriptionIds, answeredBy: await reader.accountId() }
-      return { kind: 'permanent', reason: 'vanished_at_stripe', error: null }
-    }
-    await followUp(ctx, savepoint, { ...key, exceptEventId: null, result })
-    return { kind: 'done', processed: result.changed ? 'applied' : 'no_change', reason: null }
-  })
+  const outcome = await guarded(
+    ctx,
+    tx,
+    { account: name, customer_id: customerId },
+    async (savepoint): Promise<Outcome> => {
+      const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
+      const result: Reconciled = await reconcile(ctx, savepoint, {
+        account: name,
+        customer: { ...customer, tenant_id: tenantId },
+        evidence: null,
+        cause: `job:${cause}`,
+        openReader: () => reader,
+      })
+      answered = result.kind === 'blocked' && result.answered
+      if (result.kind === 'blocked') return { kind: 'permanent', reason: result.reason, error: result.error }
+      if (result.kind === 'vanished') {
+        vanished = { subscriptionIds: result.subscriptionIds, answeredBy: await reader.accountId() }
+        return { kind: 'permanent', reason: 'vanished_at_stripe', error: null }
+      }
+      await followUp(ctx, savepoint, { ...key, exceptEventId: null, result })
+      return { kind: 'done', processed: result.changed ? 'applied' : 'no_change', reason: null }
+    },
+  )
   if (answered) await recordAnswered(tx, key)
   return vanished === null ? outcome : stopVanished(ctx, tx, { account: name, customerId, vanished })
 }
 
-const settleJob = async (ctx: WorkerContext, tx: Transaction, claim: Claim, job: ReconcileJob, outcome: Outcome): Promise<Ran> => {
+const settleJob = async (
+  ctx: WorkerContext,
+  tx: Transaction,
+  claim: Claim,
+  job: ReconcileJob,
+  outcome: Outcome,
+): Promise<Ran> => {
   const subject = { account: job.account, code: 'reconcile_failed', subject: job.customerId }
   switch (outcome.kind) {
     case 'done':
@@ -82,7 +98,10 @@ const settleJob = async (ctx: WorkerContext, tx: Transaction, claim: Claim, job:
   const reason = 'reason' in outcome ? outcome.reason : null
   // The next sweep tries again; one alarm is enough for as long as it stays open.
   if (await noteFinding(tx, { ...subject, detail: { reason, cause: job.cause } })) {
-    ctx.log.error({ account: job.account, alert: 'reconcile_failed', reason }, 'entitlements.reconcile_failed')
+    ctx.log.error(
+      { account: job.account, alert: 'reconcile_failed', reason },
+      'entitlements.reconcile_failed',
+    )
   }
   await ctx.queue.complete(tx, claim, { code: 'reconcile_failed' })
   return { how: 'dead', reason }

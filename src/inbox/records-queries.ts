@@ -16,8 +16,16 @@ export type MoneyBack = {
 }
 
 /** Records one; a later report of the same id replaces what was known, but never forgets the customer. */
-export const saveMoneyBack = (tx: Transaction, account: string, kind: 'refund' | 'dispute', back: MoneyBack) => {
-  const table = kind === 'refund' ? sql.identifier(['goodstanding', 'refunds']) : sql.identifier(['goodstanding', 'disputes'])
+export const saveMoneyBack = (
+  tx: Transaction,
+  account: string,
+  kind: 'refund' | 'dispute',
+  back: MoneyBack,
+) => {
+  const table =
+    kind === 'refund'
+      ? sql.identifier(['goodstanding', 'refunds'])
+      : sql.identifier(['goodstanding', 'disputes'])
   const id = sql.identifier([`${kind}_id`])
   return tx.query(sql.unsafe`
     insert into ${table} as mine

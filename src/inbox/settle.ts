@@ -9,11 +9,19 @@ import type { Outcome } from '../outcome.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import type { Claim } from '../postgres/queue.ts'
 import { backoffMs, HOUR_MS, MINUTE_MS, SECOND_MS, type Backoff, type Instant } from '../time.ts'
-import { insertAttempt, markDead, markProcessed, markRerouted, markWaiting, type EventRow, type Fence } from './attempt-queries.ts'
+import {
+  insertAttempt,
+  markDead,
+  markProcessed,
+  markRerouted,
+  markWaiting,
+  type EventRow,
+  type Fence,
+} from './attempt-queries.ts'
 import { eventJobOf } from './store.ts'
 
 /** Dead letter after this many counted attempts in an epoch. */
-export const ATTEMPTS_MAX = 12
+const ATTEMPTS_MAX = 12
 /** By then a person should know (rules.md section 7). */
 export const ALERT_AT_ATTEMPT = 5
 
@@ -28,7 +36,12 @@ export type SettleParts = Pick<WorkerContext, 'queue' | 'worker' | 'version'>
 export type AttemptedEvent = { event: EventRow; claim: Claim; claimed: boolean; startedAt: Instant }
 
 /** Settles an attempt. Throws `inbox/lost_race` where the row is not as it was claimed. */
-export const settle = async (parts: SettleParts, tx: Transaction, attempt: AttemptedEvent, outcome: Outcome): Promise<Settled> => {
+export const settle = async (
+  parts: SettleParts,
+  tx: Transaction,
+  attempt: AttemptedEvent,
+  outcome: Outcome,
+): Promise<Settled> => {
   switch (outcome.kind) {
     case 'done':
       must(await markProcessed(tx, fenceOf(attempt), outcome.processed, outcome.reason))
@@ -38,7 +51,11 @@ export const settle = async (parts: SettleParts, tx: Transaction, attempt: Attem
     case 'retry':
     case 'deferred':
       return attempt.event.attempts + 1 >= ATTEMPTS_MAX
-        ? bury(parts, tx, attempt, { outcome: 'attempts_exhausted', reason: outcome.reason, error: outcome.error })
+        ? bury(parts, tx, attempt, {
+            outcome: 'attempts_exhausted',
+            reason: outcome.reason,
+            error: outcome.error,
+          })
         : wait(parts, tx, attempt, outcome)
     case 'postponed':
       return postpone(parts, tx, attempt, outcome)
@@ -61,7 +78,13 @@ const must = (changed: boolean) => {
   if (!changed) throw new AppError('inbox/lost_race')
 }
 
-const record = (parts: SettleParts, tx: Transaction, { event, startedAt }: AttemptedEvent, outcome: string, code: string | null) =>
+const record = (
+  parts: SettleParts,
+  tx: Transaction,
+  { event, startedAt }: AttemptedEvent,
+  outcome: string,
+  code: string | null,
+) =>
   insertAttempt(tx, {
     account: event.account,
     eventId: event.event_id,
@@ -73,16 +96,34 @@ const record = (parts: SettleParts, tx: Transaction, { event, startedAt }: Attem
     version: parts.version,
   })
 
-const endJob = async ({ queue }: SettleParts, tx: Transaction, { claim, claimed }: AttemptedEvent, output: object) => {
+const endJob = async (
+  { queue }: SettleParts,
+  tx: Transaction,
+  { claim, claimed }: AttemptedEvent,
+  output: object,
+) => {
   if (claimed) await queue.complete(tx, claim, output)
   else await queue.completeQueued(tx, claim.queue, claim.id, output)
 }
 
-const wait = async (parts: SettleParts, tx: Transaction, attempt: AttemptedEvent, outcome: Extract<Outcome, { kind: 'retry' | 'deferred' }>): Promise<Settled> => {
+const wait = async (
+  parts: SettleParts,
+  tx: Transaction,
+  attempt: AttemptedEvent,
+  outcome: Extract<Outcome, { kind: 'retry' | 'deferred' }>,
+): Promise<Settled> => {
   const backoff = outcome.kind === 'deferred' ? DEFERRED_BACKOFF : EVENT_BACKOFF
   const delayMs = backoffMs(backoff, attempt.event.attempts + 1, Math.random())
   const { claim } = attempt
-  must(await markWaiting(tx, fenceOf(attempt), { reason: outcome.reason, error: outcome.error, counts: true, delayMs, jobId: claim.id }))
+  must(
+    await markWaiting(tx, fenceOf(attempt), {
+      reason: outcome.reason,
+      error: outcome.error,
+      counts: true,
+      delayMs,
+      jobId: claim.id,
+    }),
+  )
   await record(parts, tx, attempt, outcome.kind, outcome.reason)
   if (attempt.claimed) await parts.queue.retry(tx, claim, outcome.reason, delayMs)
   else await parts.queue.reschedule(tx, claim.queue, claim.id, delayMs)
@@ -91,17 +132,35 @@ const wait = async (parts: SettleParts, tx: Transaction, attempt: AttemptedEvent
 }
 
 // A new job, so that the queue's own count of tries says nothing about Stripe's outages.
-const postpone = async (parts: SettleParts, tx: Transaction, attempt: AttemptedEvent, outcome: Extract<Outcome, { kind: 'postponed' }>): Promise<Settled> => {
+const postpone = async (
+  parts: SettleParts,
+  tx: Transaction,
+  attempt: AttemptedEvent,
+  outcome: Extract<Outcome, { kind: 'postponed' }>,
+): Promise<Settled> => {
   const { event } = attempt
   const id = randomUUID()
-  must(await markWaiting(tx, fenceOf(attempt), { reason: outcome.reason, error: outcome.error, counts: false, delayMs: outcome.delayMs, jobId: id }))
+  must(
+    await markWaiting(tx, fenceOf(attempt), {
+      reason: outcome.reason,
+      error: outcome.error,
+      counts: false,
+      delayMs: outcome.delayMs,
+      jobId: id,
+    }),
+  )
   await record(parts, tx, attempt, 'postponed', outcome.reason)
   await endJob(parts, tx, attempt, { code: outcome.reason })
   await sendEvent(parts, tx, { event, customerId: event.customer_id, id, startAfterMs: outcome.delayMs })
   return 'postponed'
 }
 
-const reroute = async (parts: SettleParts, tx: Transaction, attempt: AttemptedEvent, customerId: string): Promise<Settled> => {
+const reroute = async (
+  parts: SettleParts,
+  tx: Transaction,
+  attempt: AttemptedEvent,
+  customerId: string,
+): Promise<Settled> => {
   const id = randomUUID()
   must(await markRerouted(tx, fenceOf(attempt), { customerId, jobId: id }))
   await endJob(parts, tx, attempt, { code: 'rerouted' })
@@ -109,7 +168,11 @@ const reroute = async (parts: SettleParts, tx: Transaction, attempt: AttemptedEv
   return 'rerouted'
 }
 
-const sendEvent = async ({ queue }: SettleParts, tx: Transaction, send: { event: EventRow; customerId: string | null; id: string; startAfterMs: number }) => {
+const sendEvent = async (
+  { queue }: SettleParts,
+  tx: Transaction,
+  send: { event: EventRow; customerId: string | null; id: string; startAfterMs: number },
+) => {
   const { account, event_id: eventId, epoch } = send.event
   const job = eventJobOf({ account, eventId, epoch, customerId: send.customerId })
   await queue.enqueue(tx, eventQueue(account), [{ ...job, id: send.id, startAfterMs: send.startAfterMs }])
@@ -133,7 +196,12 @@ const bury = async (
   return 'dead'
 }
 
-const audit = (tx: Transaction, { event }: AttemptedEvent, kind: 'deferred' | 'quarantined', reason: string) =>
+const audit = (
+  tx: Transaction,
+  { event }: AttemptedEvent,
+  kind: 'deferred' | 'quarantined',
+  reason: string,
+) =>
   insertAudit(tx, {
     account: event.account,
     eventId: event.event_id,

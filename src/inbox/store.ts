@@ -26,7 +26,12 @@ const FLUSHES_MAX = 2
 // Past this the answer would come too late for Stripe anyway: say so at once, it will come again.
 const WAITING_MAX = 2_000
 
-type Waiting = { delivery: Delivery; key: string; resolve: (stored: Stored) => void; reject: (error: unknown) => void }
+type Waiting = {
+  delivery: Delivery
+  key: string
+  resolve: (stored: Stored) => void
+  reject: (error: unknown) => void
+}
 
 const keyOf = ({ account, eventId }: { account: string; eventId: string }) => `${account} ${eventId}`
 
@@ -58,7 +63,8 @@ export const openStore = (database: Database, queue: Queue): Store => {
   return {
     put: (delivery) =>
       new Promise((resolve, reject) => {
-        if (waiting.length >= WAITING_MAX) return reject(new AppError('inbox/overloaded', { waiting: waiting.length }))
+        if (waiting.length >= WAITING_MAX)
+          return reject(new AppError('inbox/overloaded', { waiting: waiting.length }))
         load += 1
         waiting.push({ delivery, key: keyOf(delivery), resolve, reject })
         setImmediate(next)
@@ -69,7 +75,11 @@ export const openStore = (database: Database, queue: Queue): Store => {
 
 const flush = async (database: Database, queue: Queue, batch: readonly Waiting[]): Promise<void> => {
   try {
-    const stored = await storeDeliveries(database, queue, batch.map((one) => one.delivery))
+    const stored = await storeDeliveries(
+      database,
+      queue,
+      batch.map((one) => one.delivery),
+    )
     batch.forEach((one, index) => one.resolve(stored[index] ?? 'duplicate'))
   } catch (error) {
     if (batch.length === 1) return batch[0]?.reject(error)
@@ -78,15 +88,34 @@ const flush = async (database: Database, queue: Queue, batch: readonly Waiting[]
 }
 
 /** Stores deliveries in one transaction; the answers are in their order. Copies inside the batch insert once. */
-export const storeDeliveries = (database: Database, queue: Queue, deliveries: readonly Delivery[]): Promise<Stored[]> =>
+const storeDeliveries = (
+  database: Database,
+  queue: Queue,
+  deliveries: readonly Delivery[],
+): Promise<Stored[]> =>
   database.transaction(async (tx) => {
     const copies = new Map<string, Delivery[]>()
-    for (const delivery of deliveries) copies.set(keyOf(delivery), [...(copies.get(keyOf(delivery)) ?? []), delivery])
+    for (const delivery of deliveries)
+      copies.set(keyOf(delivery), [...(copies.get(keyOf(delivery)) ?? []), delivery])
     const events = [...copies.values()].flatMap(([first, ...others]) =>
-      first === undefined ? [] : [{ ...first, deliveries: 1 + others.length, jobId: first.ignoredReason === null ? randomUUID() : null }],
+      first === undefined
+        ? []
+        : [
+            {
+              ...first,
+              deliveries: 1 + others.length,
+              jobId: first.ignoredReason === null ? randomUUID() : null,
+            },
+          ],
     )
-    const inserted = new Set((await insertEvents(tx, events)).map((row) => keyOf({ account: row.account, eventId: row.event_id })))
-    await enqueueNew(tx, queue, events.filter((event) => event.jobId !== null && inserted.has(keyOf(event))))
+    const inserted = new Set(
+      (await insertEvents(tx, events)).map((row) => keyOf({ account: row.account, eventId: row.event_id })),
+    )
+    await enqueueNew(
+      tx,
+      queue,
+      events.filter((event) => event.jobId !== null && inserted.has(keyOf(event))),
+    )
     const known = events.filter((event) => !inserted.has(keyOf(event)))
     if (known.length > 0) await noteDuplicates(tx, queue, known)
     const answered = new Set<string>()
@@ -105,13 +134,21 @@ const enqueueNew = async (tx: Transaction, queue: Queue, events: readonly NewEve
     await queue.enqueue(
       tx,
       eventQueue(account),
-      mine.map((event) => ({ ...eventJobOf({ ...event, epoch: 1 }), ...(event.jobId !== null && { id: event.jobId }) })),
+      mine.map((event) => ({
+        ...eventJobOf({ ...event, epoch: 1 }),
+        ...(event.jobId !== null && { id: event.jobId }),
+      })),
     )
   }
 }
 
 /** The job of an event: ids only. */
-export const eventJobOf = (event: { account: string; eventId: string; epoch: number; customerId: string | null }) => ({
+export const eventJobOf = (event: {
+  account: string
+  eventId: string
+  epoch: number
+  customerId: string | null
+}) => ({
   data: { account: event.account, eventId: event.eventId, epoch: event.epoch } satisfies EventJob,
   group: groupOf(event.account, event.customerId, event.eventId),
 })
@@ -120,13 +157,23 @@ export const eventJobOf = (event: { account: string; eventId: string; epoch: num
 const noteDuplicates = async (tx: Transaction, queue: Queue, events: readonly NewEvent[]) => {
   const pending = await findPendingOf(tx, events)
   if (pending.length === 0) return
-  await countDeliveries(tx, pending.map((row) => ({ account: row.account, eventId: row.event_id })))
+  await countDeliveries(
+    tx,
+    pending.map((row) => ({ account: row.account, eventId: row.event_id })),
+  )
   for (const row of pending) {
     await resendIfGone(tx, queue, row)
   }
 }
 
-type PendingJob = { account: string; event_id: string; epoch: number; job_id: string | null; customer_id: string | null; wait_ms: number }
+type PendingJob = {
+  account: string
+  event_id: string
+  epoch: number
+  job_id: string | null
+  customer_id: string | null
+  wait_ms: number
+}
 
 /** Sends the job of a pending event again if it is gone. True where it did. */
 export const resendIfGone = async (tx: Transaction, queue: Queue, row: PendingJob): Promise<boolean> => {
@@ -135,7 +182,12 @@ export const resendIfGone = async (tx: Transaction, queue: Queue, row: PendingJo
   const id = randomUUID()
   const swapped = await swapJob(tx, { account: row.account, eventId: row.event_id, from: row.job_id, to: id })
   if (!swapped) return false
-  const job = eventJobOf({ account: row.account, eventId: row.event_id, epoch: row.epoch, customerId: row.customer_id })
+  const job = eventJobOf({
+    account: row.account,
+    eventId: row.event_id,
+    epoch: row.epoch,
+    customerId: row.customer_id,
+  })
   await queue.enqueue(tx, name, [{ ...job, id, startAfterMs: row.wait_ms }])
   return true
 }

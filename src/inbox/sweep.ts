@@ -9,7 +9,10 @@ const OLDER_THAN_MS = 2 * MINUTE_MS
 const BATCH = 200
 
 /** Sends the jobs of long pending events again where they are gone. Returns how many. */
-export const sweepLostJobs = async (ctx: Pick<WorkerContext, 'work' | 'queue' | 'log'>, accounts: readonly string[]): Promise<number> => {
+export const sweepLostJobs = async (
+  ctx: Pick<WorkerContext, 'work' | 'queue' | 'log'>,
+  accounts: readonly string[],
+): Promise<number> => {
   let sent = 0
   for (const account of accounts) {
     sent += await ctx.work.transaction(async (tx) => {

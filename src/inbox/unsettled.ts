@@ -21,11 +21,16 @@ export const recordUnsettled = async (ctx: WorkerContext, claim: Claim, error: u
       }
       const event = await findClaimedEvent(tx, { ...job.data, jobId: claim.id })
       if (event === null) return
-      await settle(ctx, tx, { event, claim, claimed: false, startedAt: event.now }, {
-        kind: 'retry',
-        reason: 'internal_error',
-        error: errorWord(error),
-      })
+      await settle(
+        ctx,
+        tx,
+        { event, claim, claimed: false, startedAt: event.now },
+        {
+          kind: 'retry',
+          reason: 'internal_error',
+          error: errorWord(error),
+        },
+      )
     })
   } catch (second) {
     ctx.log.error({ err: second, alert: 'not_settled' }, 'worker.not_recorded')

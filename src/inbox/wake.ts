@@ -20,7 +20,12 @@ export const wakeStopped = async (
   const counts: Woken = { woken: 0, revived: 0 }
   for (const row of await findStoppedBy(tx, input)) {
     if (row.event_id === input.exceptEventId) continue
-    const event = { account: input.account, eventId: row.event_id, epoch: row.epoch, customerId: input.customerId }
+    const event = {
+      account: input.account,
+      eventId: row.event_id,
+      epoch: row.epoch,
+      customerId: input.customerId,
+    }
     await (row.dead ? revive(tx, queue, event, row.job_id) : wake(tx, queue, event, row.job_id))
     await insertAudit(tx, {
       account: input.account,
@@ -42,15 +47,29 @@ type Event = { account: string; eventId: string; epoch: number; customerId: stri
 const wake = async (tx: Transaction, queue: Queue, event: Event, jobId: string | null) => {
   await markDueNow(tx, event)
   if (jobId !== null && (await queue.reschedule(tx, eventQueue(event.account), jobId, 0))) return
-  const row = { account: event.account, event_id: event.eventId, epoch: event.epoch, job_id: jobId, customer_id: event.customerId, wait_ms: 0 }
+  const row = {
+    account: event.account,
+    event_id: event.eventId,
+    epoch: event.epoch,
+    job_id: jobId,
+    customer_id: event.customerId,
+    wait_ms: 0,
+  }
   await resendIfGone(tx, queue, row)
 }
 
 /** A dead event gets a new job and a new epoch. False where it is not dead in this epoch any more. */
-export const revive = async (tx: Transaction, queue: Queue, event: Event, deadJobId: string | null): Promise<boolean> => {
+const revive = async (
+  tx: Transaction,
+  queue: Queue,
+  event: Event,
+  deadJobId: string | null,
+): Promise<boolean> => {
   const id = randomUUID()
   if (!(await markRevived(tx, { ...event, jobId: id }))) return false
   if (deadJobId !== null) await queue.remove(tx, DEAD_QUEUE, deadJobId)
-  await queue.enqueue(tx, eventQueue(event.account), [{ ...eventJobOf({ ...event, epoch: event.epoch + 1 }), id }])
+  await queue.enqueue(tx, eventQueue(event.account), [
+    { ...eventJobOf({ ...event, epoch: event.epoch + 1 }), id },
+  ])
   return true
 }

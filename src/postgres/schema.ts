@@ -70,7 +70,11 @@ export const schemaStatus = async (url: string): Promise<SchemaStatus> => {
 }
 
 const connect = async (url: string) => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: 'goodstanding-schema' })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'goodstanding-schema',
+  })
   client.on('error', () => {})
   await client.connect()
   return client
@@ -78,7 +82,9 @@ const connect = async (url: string) => {
 
 const waitForLock = async (client: pg.Client, say: (line: string) => void) => {
   for (let waited = 0; ; waited += LOCK_POLL_MS) {
-    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCK_KEY])
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      LOCK_KEY,
+    ])
     if (rows[0]?.taken) return
     if (waited === 0) say('another process is applying schema changes; waiting for it')
     if (waited >= LOCK_WAIT_MS) throw new AppError('schema/locked', { waited_ms: waited })
@@ -94,17 +100,30 @@ const statusOn = async (client: pg.Client): Promise<SchemaStatus> => {
   const unknown = applied.filter((name) => !known.includes(name))
   const missing = known.filter((name) => !applied.includes(name))
   if (unknown.length > 0 || (queueVersion ?? 0) > knownQueueVersion()) {
-    return { kind: 'ahead', unknown: [...unknown, ...((queueVersion ?? 0) > knownQueueVersion() ? [`pgboss ${queueVersion}`] : [])], queueVersion }
+    return {
+      kind: 'ahead',
+      unknown: [...unknown, ...((queueVersion ?? 0) > knownQueueVersion() ? [`pgboss ${queueVersion}`] : [])],
+      queueVersion,
+    }
   }
   if (missing.length > 0 || queueVersion === null || queueVersion < knownQueueVersion()) {
-    return { kind: 'behind', missing: queueVersion === knownQueueVersion() ? missing : [...missing, `pgboss ${knownQueueVersion()}`], queueVersion }
+    return {
+      kind: 'behind',
+      missing: queueVersion === knownQueueVersion() ? missing : [...missing, `pgboss ${knownQueueVersion()}`],
+      queueVersion,
+    }
   }
   return { kind: 'current', applied, queueVersion }
 }
 
 const namesIn = async (client: pg.Client, table: string, column: string): Promise<string[]> => {
-  const { rows: there } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [table])
+  const { rows: there } = await client.query<{ there: boolean }>(
+    'select to_regclass($1) is not null as there',
+    [table],
+  )
   if (!there[0]?.there) return []
-  const { rows } = await client.query<{ value: string }>(`select ${column}::text as value from ${table} order by 1`)
+  const { rows } = await client.query<{ value: string }>(
+    `select ${column}::text as value from ${table} order by 1`,
+  )
   return rows.map((row) => row.value)
 }

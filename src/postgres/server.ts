@@ -3,7 +3,12 @@ import { sql } from 'slonik'
 import { z } from 'zod'
 import type { Queries } from './pool.ts'
 
-const factsRow = z.strictObject({ version: z.string(), major: z.number(), now: z.number(), synchronous_commit: z.string() })
+const factsRow = z.strictObject({
+  version: z.string(),
+  major: z.number(),
+  now: z.number(),
+  synchronous_commit: z.string(),
+})
 export type ServerFacts = z.infer<typeof factsRow>
 
 /** Version, clock (milliseconds) and durability of the server. */

@@ -27,7 +27,8 @@ export type StripeAccounts = {
 const deadline = new AsyncLocalStorage<AbortSignal>()
 
 /** Runs Stripe calls that are cut, bodies and all, when the signal fires. The SDK's time-out counts silence only. */
-export const underSignal = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => deadline.run(signal, work)
+export const underSignal = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  deadline.run(signal, work)
 
 /** Builds the clients. Makes no call. */
 export const openAccounts = (config: Config): StripeAccounts => {
@@ -59,7 +60,11 @@ const openClient = (key: string, account: AccountConfig, config: Config): Stripe
       const signal = deadline.getStore()
       const signals = [init?.signal, signal].filter((one) => one !== null && one !== undefined)
       // Stripe's API never redirects; following one would carry the key elsewhere.
-      return fetch(url, { ...init, redirect: 'error', ...(signals.length > 0 && { signal: AbortSignal.any(signals) }) })
+      return fetch(url, {
+        ...init,
+        redirect: 'error',
+        ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+      })
     }),
   })
 }

@@ -8,7 +8,14 @@ import { readStripeFailure } from './failure.ts'
 import { ensureBudget, reserveCall, slowEndpoint } from './queries.ts'
 
 /** The endpoints that we call, as Stripe counts them. */
-export type Endpoint = 'account' | 'customers' | 'subscriptions' | 'subscription_items' | 'invoices' | 'charges' | 'test_clocks'
+export type Endpoint =
+  | 'account'
+  | 'customers'
+  | 'subscriptions'
+  | 'subscription_items'
+  | 'invoices'
+  | 'charges'
+  | 'test_clocks'
 
 /** The budget is spent: nothing was asked. `retryAfterMs` is a guess at when it is worth trying. */
 export class BudgetSpent extends Error {
@@ -46,7 +53,12 @@ export const openBudget = (database: Database, requestsPerSecond: number, now: (
           await ensureBudget(db, key)
           ready.add(`${account}:${endpoint}`)
         }
-        return reserveCall(db, { ...key, stepMs, burstMs: SECOND_MS, maxWaitMs: Math.max(0, deadlineAt - now()) })
+        return reserveCall(db, {
+          ...key,
+          stepMs,
+          burstMs: SECOND_MS,
+          maxWaitMs: Math.max(0, deadlineAt - now()),
+        })
       })
       if (waitMs === null) throw new BudgetSpent(endpoint)
       if (waitMs > 0) await sleep(waitMs)
@@ -59,7 +71,9 @@ export const openBudget = (database: Database, requestsPerSecond: number, now: (
           await run((db) => slowEndpoint(db, { ...key, blockMs, cause: 'rate_limited' }))
         }
         if (failure?.kind === 'permission_missing') {
-          await run((db) => slowEndpoint(db, { ...key, blockMs: PERMISSION_BLOCK_MS, cause: 'permission_missing' }))
+          await run((db) =>
+            slowEndpoint(db, { ...key, blockMs: PERMISSION_BLOCK_MS, cause: 'permission_missing' }),
+          )
         }
         throw error
       }

@@ -31,7 +31,8 @@ type Facts = { type: string | null; status: number | null; code: string | null; 
 export const readStripeFailure = (error: unknown): StripeFailure | null => {
   if (!(error instanceof Error)) return null
   if (error instanceof UnexpectedAnswer) return { kind: 'unavailable', detail: 'unexpected_answer' }
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return { kind: 'unavailable', detail: 'timeout' }
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    return { kind: 'unavailable', detail: 'timeout' }
   const facts = factsOf(error)
   return facts.type === null || !facts.type.startsWith('Stripe') ? null : classify(facts)
 }
@@ -46,16 +47,27 @@ const classify = ({ type, status, code, retryAfter }: Facts): StripeFailure => {
   // A list filtered by an unknown customer answers 400 with the same code.
   if ((status === 404 || status === 400) && code === 'resource_missing') return { kind: 'missing' }
   if (status === null || status >= 500 || status === 404 || status === 409) {
-    return { kind: 'unavailable', detail: status === null ? (type === 'StripeConnectionError' ? 'connection' : 'broken_answer') : `status_${status}` }
+    return {
+      kind: 'unavailable',
+      detail:
+        status === null
+          ? type === 'StripeConnectionError'
+            ? 'connection'
+            : 'broken_answer'
+          : `status_${status}`,
+    }
   }
   return { kind: 'refused', detail: code ?? `status_${status}` }
 }
 
 const factsOf = (error: Error): Facts => {
-  const field = (name: string): unknown => (name in error ? (error as unknown as Record<string, unknown>)[name] : null)
+  const field = (name: string): unknown =>
+    name in error ? (error as unknown as Record<string, unknown>)[name] : null
   const headers = field('headers')
   const retryAfter =
-    typeof headers === 'object' && headers !== null ? (headers as Record<string, unknown>)['retry-after'] : null
+    typeof headers === 'object' && headers !== null
+      ? (headers as Record<string, unknown>)['retry-after']
+      : null
   const status = field('statusCode')
   return {
     type: text(field('type')),

@@ -12,7 +12,13 @@ const accountRow = sql.type(
     pause_cause: z.string().nullable(),
   }),
 )
-export type AccountRow = { account: string; livemode: boolean | null; stripe_account_id: string | null; hold: boolean; pause_cause: string | null }
+export type AccountRow = {
+  account: string
+  livemode: boolean | null
+  stripe_account_id: string | null
+  hold: boolean
+  pause_cause: string | null
+}
 
 /** The state of all accounts. */
 export const listAccounts = (db: Queries) =>
@@ -43,16 +49,22 @@ export const pinStripeAccountId = (db: Queries, input: { account: string; stripe
 
 /** Ends the hold of an account. False where it was not in hold. */
 export const endHold = async (tx: Transaction, account: string): Promise<boolean> =>
-  (await tx.query(sql.unsafe`
+  (
+    await tx.query(sql.unsafe`
     update goodstanding.accounts
     set hold = false
     where account = ${account}
       and hold
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 /** Stops all reads of an account. False where it was paused already. */
-export const pauseAccount = async (db: Queries, input: { account: string; cause: string; probeMs: number | null }) =>
-  (await db.query(sql.unsafe`
+export const pauseAccount = async (
+  db: Queries,
+  input: { account: string; cause: string; probeMs: number | null },
+) =>
+  (
+    await db.query(sql.unsafe`
     update goodstanding.accounts
     set paused_since = clock_timestamp(),
         pause_cause = ${input.cause},
@@ -60,11 +72,13 @@ export const pauseAccount = async (db: Queries, input: { account: string; cause:
         probe_at = clock_timestamp() + ${input.probeMs}::float8 * interval '1 millisecond'
     where account = ${input.account}
       and paused_since is null
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 /** Lifts a pause; a trigger adds its length to the total, by which staleness stands still. */
 export const resumeAccount = async (db: Queries, account: string) =>
-  (await db.query(sql.unsafe`
+  (
+    await db.query(sql.unsafe`
     update goodstanding.accounts
     set paused_since = null,
         pause_cause = null,
@@ -72,7 +86,8 @@ export const resumeAccount = async (db: Queries, account: string) =>
         probe_failures = 0
     where account = ${account}
       and paused_since is not null
-  `)).rowCount === 1
+  `)
+  ).rowCount === 1
 
 /** Takes the probes that are due: one worker each; the next is due after 10 s, doubling to 60 s. */
 export const claimDueProbes = (db: Queries) =>
@@ -118,7 +133,10 @@ export const reserveCall = (
   `)
 
 /** After 429: half the rate (at least a 64th is kept), and nothing at all until the header's time. */
-export const slowEndpoint = (db: Queries, input: { account: string; endpoint: string; blockMs: number; cause: string }) =>
+export const slowEndpoint = (
+  db: Queries,
+  input: { account: string; endpoint: string; blockMs: number; cause: string },
+) =>
   db.query(sql.unsafe`
     update goodstanding.stripe_budget
     set slowdown = case when ${input.cause} = 'rate_limited' then least(64, slowdown * 2) else slowdown end,

@@ -35,61 +35,79 @@ export const openReader = (
   if (client === null) throw new TypeError(`account ${name} has no API key`)
   const signal = AbortSignal.any([options.stop, AbortSignal.timeout(READ_DEADLINE_MS)])
   const deadlineAt = options.now() + READ_DEADLINE_MS
-  const call = <T>(endpoint: Endpoint, ask: () => Promise<T>): Promise<T> =>
-    budget.call(name, endpoint, deadlineAt, () => underSignal(signal, ask))
-  const one = async <T>(endpoint: Endpoint, kind: string, ask: () => Promise<T>): Promise<T | null> => {
+  const { one, all, call } = calls((endpoint, ask) =>
+    budget.call(name, endpoint, deadlineAt, () => underSignal(signal, ask)),
+  )
+  // Embedded lists carry the first page only.
+  const withItems = async (subscription: Stripe.Subscription): Promise<Stripe.Subscription> => {
+    if (!subscription.items.has_more) return subscription
+    const data = await all('subscription_items', 'subscription_item', (after) =>
+      client.subscriptionItems.list({ subscription: subscription.id, limit: PAGE, ...after }),
+    )
+    return { ...subscription, items: { ...subscription.items, data, has_more: false } }
+  }
+  return {
+    customer: (id) => one('customers', 'customer', () => client.customers.retrieve(id)),
+    subscriptionsOf: async (customer) => {
+      const ask = { customer, status: 'all', limit: PAGE, expand: ['data.customer'] } as const
+      const found = await all('subscriptions', 'subscription', (after) =>
+        client.subscriptions.list({ ...ask, expand: [...ask.expand], ...after }),
+      )
+      const whole: Stripe.Subscription[] = []
+      for (const subscription of found) whole.push(await withItems(subscription))
+      return whole
+    },
+    subscription: async (id) => {
+      const ask = () => client.subscriptions.retrieve(id, { expand: ['customer'] })
+      const found = await one('subscriptions', 'subscription', ask)
+      return found === null ? null : withItems(found)
+    },
+    openInvoicesOf: (customer) =>
+      all('invoices', 'invoice', (after) =>
+        client.invoices.list({ customer, status: 'open', limit: PAGE, ...after }),
+      ),
+    invoice: (id) => one('invoices', 'invoice', () => client.invoices.retrieve(id)),
+    charge: (id) => one('charges', 'charge', () => client.charges.retrieve(id)),
+    testClock: async (id) => {
+      const ask = () => client.testHelpers.testClocks.retrieve(id)
+      return (await one('test_clocks', 'test_helpers.test_clock', ask))?.frozen_time ?? null
+    },
+    accountId: async () =>
+      checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,
+  }
+}
+
+type Call = <T>(endpoint: Endpoint, ask: () => Promise<T>) => Promise<T>
+type After = { starting_after?: string }
+
+const calls = (call: Call) => ({
+  call,
+  /** Null where Stripe says that it is missing. */
+  one: async <T>(endpoint: Endpoint, kind: string, ask: () => Promise<T>): Promise<T | null> => {
     try {
       return checked(kind, await call(endpoint, ask))
     } catch (error) {
       if (readStripeFailure(error)?.kind === 'missing') return null
       throw error
     }
-  }
-  const all = <T extends { id?: string }>(endpoint: Endpoint, kind: string, ask: (after: object) => Promise<Stripe.ApiList<T>>) =>
-    allPages(kind, (after) => call(endpoint, () => ask(after)))
-
-  // Embedded lists carry the first page only.
-  const completeItems = async (subscription: Stripe.Subscription) => {
-    if (!subscription.items.has_more) return
-    subscription.items.data = await all('subscription_items', 'subscription_item', (after) =>
-      client.subscriptionItems.list({ subscription: subscription.id, limit: PAGE, ...after }),
-    )
-    subscription.items.has_more = false
-  }
-
-  return {
-    customer: (id) => one('customers', 'customer', () => client.customers.retrieve(id)),
-    subscriptionsOf: async (customer) => {
-      const found = await all('subscriptions', 'subscription', (after) =>
-        client.subscriptions.list({ customer, status: 'all', limit: PAGE, expand: ['data.customer'], ...after }),
-      )
-      for (const subscription of found) await completeItems(subscription)
-      return found
-    },
-    subscription: async (id) => {
-      const found = await one('subscriptions', 'subscription', () => client.subscriptions.retrieve(id, { expand: ['customer'] }))
-      if (found !== null) await completeItems(found)
-      return found
-    },
-    openInvoicesOf: (customer) =>
-      all('invoices', 'invoice', (after) => client.invoices.list({ customer, status: 'open', limit: PAGE, ...after })),
-    invoice: (id) => one('invoices', 'invoice', () => client.invoices.retrieve(id)),
-    charge: (id) => one('charges', 'charge', () => client.charges.retrieve(id)),
-    testClock: async (id) =>
-      (await one('test_clocks', 'test_helpers.test_clock', () => client.testHelpers.testClocks.retrieve(id)))?.frozen_time ?? null,
-    accountId: async () => checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,
-  }
-}
+  },
+  all: <T extends { id?: string }>(
+    endpoint: Endpoint,
+    kind: string,
+    ask: (after: After) => Promise<Stripe.ApiList<T>>,
+  ) => allPages(kind, (after) => call(endpoint, () => ask(after))),
+})
 
 const allPages = async <T extends { id?: string }>(
   kind: string,
-  ask: (after: { starting_after?: string }) => Promise<Stripe.ApiList<T>>,
+  ask: (after: After) => Promise<Stripe.ApiList<T>>,
 ): Promise<T[]> => {
   const found: T[] = []
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const last = found.at(-1)?.id
     const answer = await ask(last === undefined ? {} : { starting_after: last })
-    if (answer.object !== 'list' || !Array.isArray(answer.data)) throw new UnexpectedAnswer(`a list of ${kind}`)
+    if (answer.object !== 'list' || !Array.isArray(answer.data))
+      throw new UnexpectedAnswer(`a list of ${kind}`)
     for (const element of answer.data) found.push(checked(kind, element))
     if (!answer.has_more) return found
   }

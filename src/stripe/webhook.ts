@@ -5,13 +5,16 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS, type Instant } from '../time.ts'
 
 /** Stripe's default tolerance; applied in both directions. */
-export const TOLERANCE_MS = 5 * MINUTE_MS
+const TOLERANCE_MS = 5 * MINUTE_MS
 // While a secret is rolled Stripe signs with each; more than a few is not Stripe.
 const MAX_SIGNATURES = 8
 
 export type Verified =
   | { kind: 'valid' }
-  | { kind: 'invalid'; why: 'header_missing' | 'header_malformed' | 'timestamp_out_of_tolerance' | 'no_match' }
+  | {
+      kind: 'invalid'
+      why: 'header_missing' | 'header_malformed' | 'timestamp_out_of_tolerance' | 'no_match'
+    }
 
 /** Is one of the header's `v1` signatures made by one of the secrets over `timestamp.body`, within the tolerance? */
 export const verifySignature = (input: {
@@ -20,7 +23,8 @@ export const verifySignature = (input: {
   secrets: readonly string[]
   now: Instant
 }): Verified => {
-  if (input.header === null || input.header === undefined || input.header === '') return invalid('header_missing')
+  if (input.header === null || input.header === undefined || input.header === '')
+    return invalid('header_missing')
   const parsed = parseHeader(input.header)
   if (parsed === null) return invalid('header_malformed')
   const expected = input.secrets.map((secret) =>

@@ -21,7 +21,10 @@ export const createBusyGroups = (due: () => void): BusyGroups => {
   const working = new Set<string>()
   const held = new Map<string, { waitMs: number; timer: NodeJS.Timeout | null }>()
   return {
-    groups: () => [...working, ...[...held].filter(([, { timer }]) => timer !== null).map(([group]) => group)],
+    groups: () => [
+      ...working,
+      ...[...held].filter(([, { timer }]) => timer !== null).map(([group]) => group),
+    ],
     enter: (group) => {
       if (working.has(group)) return false
       working.add(group)

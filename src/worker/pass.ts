@@ -22,7 +22,8 @@ export const createPass = (ctx: Pick<WorkerContext, 'log' | 'work' | 'config'>):
     const { startedAt, counts, timer } = open
     open = null
     clearTimeout(timer)
-    if (Object.values(counts).some((count) => count > 0)) void report(ctx, counts, performance.now() - startedAt)
+    if (Object.values(counts).some((count) => count > 0))
+      void report(ctx, counts, performance.now() - startedAt)
   }
   return {
     begin: () => {
@@ -46,7 +47,11 @@ const none = (): Record<How, number> => ({
   noop: 0,
 })
 
-const report = async (ctx: Pick<WorkerContext, 'log' | 'work' | 'config'>, counts: Record<How, number>, elapsedMs: number) => {
+const report = async (
+  ctx: Pick<WorkerContext, 'log' | 'work' | 'config'>,
+  counts: Record<How, number>,
+  elapsedMs: number,
+) => {
   const oldestMs = await ctx.work.run(oldestPendingAge).catch(() => null)
   const { dead, ...rest } = counts
   const line = {

@@ -6,7 +6,13 @@ import { anyDue, oldestPendingAge } from '../inbox/queries.ts'
 import { sweepLostJobs } from '../inbox/sweep.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { readStripeFailure } from '../stripe/failure.ts'
-import { claimDueProbes, listAccounts, pauseAccount, pinStripeAccountId, resumeAccount } from '../stripe/queries.ts'
+import {
+  claimDueProbes,
+  listAccounts,
+  pauseAccount,
+  pinStripeAccountId,
+  resumeAccount,
+} from '../stripe/queries.ts'
 import { openReader } from '../stripe/read.ts'
 import { SECOND_MS } from '../time.ts'
 
@@ -22,8 +28,12 @@ export const workableAccounts = (ctx: WorkerContext): Promise<string[]> => {
   const known = cache.get(ctx)
   if (known !== undefined && performance.now() - known.at < ACCOUNTS_FRESH_MS) return known.accounts
   const accounts = ctx.work.run(listAccounts).then((rows) => {
-    const stopped = new Set(rows.filter((row) => row.hold || row.pause_cause !== null).map((row) => row.account))
-    return ctx.accounts.all.filter(({ name, client }) => client !== null && !stopped.has(name)).map(({ name }) => name)
+    const stopped = new Set(
+      rows.filter((row) => row.hold || row.pause_cause !== null).map((row) => row.account),
+    )
+    return ctx.accounts.all
+      .filter(({ name, client }) => client !== null && !stopped.has(name))
+      .map(({ name }) => name)
   })
   accounts.catch(() => cache.delete(ctx))
   cache.set(ctx, { at: performance.now(), accounts })
@@ -73,7 +83,8 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
   }
 }
 
-const ask = (ctx: WorkerContext, account: StripeAccount) => openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now }).accountId()
+const ask = (ctx: WorkerContext, account: StripeAccount) =>
+  openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now }).accountId()
 
 /** Lifts the pause of accounts whose Stripe answers again. True where one was lifted. */
 const probePaused = async (ctx: WorkerContext): Promise<boolean> => {
@@ -84,7 +95,10 @@ const probePaused = async (ctx: WorkerContext): Promise<boolean> => {
     try {
       await ask(ctx, account)
     } catch (error) {
-      ctx.log.warn({ account: name, cause: readStripeFailure(error)?.kind ?? 'unknown' }, 'stripe.probe_failed')
+      ctx.log.warn(
+        { account: name, cause: readStripeFailure(error)?.kind ?? 'unknown' },
+        'stripe.probe_failed',
+      )
       continue
     }
     lifted = (await ctx.work.run((db) => resumeAccount(db, name))) || lifted
@@ -107,13 +121,18 @@ const pinAccounts = async (ctx: WorkerContext, pins: Pins) => {
       stripeAccountId = await ask(ctx, account)
     } catch (error) {
       if (ctx.stop.aborted) return
-      ctx.log.warn({ account: account.name, cause: readStripeFailure(error)?.kind ?? 'unknown' }, 'stripe.account_not_read')
+      ctx.log.warn(
+        { account: account.name, cause: readStripeFailure(error)?.kind ?? 'unknown' },
+        'stripe.account_not_read',
+      )
       continue
     }
     pins.set(account.name, Number.POSITIVE_INFINITY)
     const row = await ctx.work.run((db) => pinStripeAccountId(db, { account: account.name, stripeAccountId }))
     if (row.stripe_account_id === stripeAccountId) continue
-    await ctx.work.run((db) => pauseAccount(db, { account: account.name, cause: 'stripe_account_changed', probeMs: null }))
+    await ctx.work.run((db) =>
+      pauseAccount(db, { account: account.name, cause: 'stripe_account_changed', probeMs: null }),
+    )
     forget(ctx)
     ctx.log.error({ account: account.name, alert: 'stripe_account_changed' }, 'stripe.account_paused')
   }
@@ -123,5 +142,8 @@ const alertOldest = async (ctx: WorkerContext, accounts: readonly string[]) => {
   const oldestMs = await ctx.work.run(oldestPendingAge)
   if (oldestMs === null || oldestMs <= ctx.config.recoveryObjectiveMs) return
   const due = await ctx.work.run((db) => anyDue(db, accounts))
-  ctx.log.error({ alert: 'recovery_objective', oldest_pending_ms: Math.round(oldestMs), due }, 'worker.oldest_pending')
+  ctx.log.error(
+    { alert: 'recovery_objective', oldest_pending_ms: Math.round(oldestMs), due },
+    'worker.oldest_pending',
+  )
 }

@@ -45,15 +45,26 @@ test('a covered event still records its invoice', async () => {
   await world.startWorker()
   await world.settle()
 
-  const paid = world.shop.events().filter(({ type }) => type === 'invoice.paid').map(({ data }) => (data.object as { id: string }).id)
-  const stored = await world.query<{ invoice_id: string; status: string }>('select invoice_id, status from goodstanding.invoices order by 1')
+  const paid = world.shop
+    .events()
+    .filter(({ type }) => type === 'invoice.paid')
+    .map(({ data }) => (data.object as { id: string }).id)
+  const stored = await world.query<{ invoice_id: string; status: string }>(
+    'select invoice_id, status from goodstanding.invoices order by 1',
+  )
   expect(stored).toEqual(paid.toSorted().map((invoice_id) => ({ invoice_id, status: 'paid' })))
 })
 
 test.each([
-  ['the event is of a later epoch', 'update goodstanding.billing_events set epoch = 2; update pgboss.job set data = data || \'{"epoch": 2}\''],
+  [
+    'the event is of a later epoch',
+    'update goodstanding.billing_events set epoch = 2; update pgboss.job set data = data || \'{"epoch": 2}\'',
+  ],
   ['another catalog decided', "update goodstanding.customers set catalog_hash = 'another'"],
-  ['a stale read is suspected', "insert into goodstanding.findings (code, account, subject) select 'stale_read_suspected', account, customer_id from goodstanding.customers"],
+  [
+    'a stale read is suspected',
+    "insert into goodstanding.findings (code, account, subject) select 'stale_read_suspected', account, customer_id from goodstanding.customers",
+  ],
 ])('nothing is covered where %s', async (_what, statement) => {
   const world = await openWorld({ worker: false })
   const { before } = await burst(world)

@@ -13,7 +13,8 @@ const withTenant = async (world: World, items = ITEMS) => {
   await world.deliver()
   return { customer: customer.id, subscription: subscription.id }
 }
-const findings = (world: World) => world.query('select code, resolved_at is not null as resolved from goodstanding.findings order by 1')
+const findings = (world: World) =>
+  world.query('select code, resolved_at is not null as resolved from goodstanding.findings order by 1')
 
 test('items beyond the first page count', async () => {
   const world = await openWorld()
@@ -59,9 +60,14 @@ test('where the key belongs to another account, nothing is taken away and the ac
   const event = world.shop.events().at(-1)?.id ?? ''
 
   await world.sim.delivery.flush()
-  await until('it is postponed', async () => (await world.event(event))['reason'] === 'stripe_account_changed')
+  await until(
+    'it is postponed',
+    async () => (await world.event(event))['reason'] === 'stripe_account_changed',
+  )
 
-  expect(await world.query('select pause_cause from goodstanding.accounts')).toEqual([{ pause_cause: 'stripe_account_changed' }])
+  expect(await world.query('select pause_cause from goodstanding.accounts')).toEqual([
+    { pause_cause: 'stripe_account_changed' },
+  ])
   expect(await body(world)).toMatchObject({ plan: 'pro', active: true })
 })
 
@@ -77,7 +83,10 @@ test('an answer older than the event is applied, noted, and looked at again afte
   expect(await findings(world)).toEqual([{ code: 'stale_read_suspected', resolved: false }])
   await until('the second look has closed it', async () => {
     await hurry(world.query)
-    return JSON.stringify(await findings(world)) === JSON.stringify([{ code: 'stale_read_suspected', resolved: true }])
+    return (
+      JSON.stringify(await findings(world)) ===
+      JSON.stringify([{ code: 'stale_read_suspected', resolved: true }])
+    )
   })
   expect(await body(world)).toMatchObject({ plan: 'free', state: 'ended' })
 })
@@ -95,8 +104,14 @@ test('a late payload that disagrees is recorded as superseded, with what it said
   await world.sim.delivery.post('default', late as never)
   await world.settle()
 
-  expect(await world.event(late?.id ?? '')).toMatchObject({ outcome: 'superseded', reason: 'superseded_by_live_state' })
-  const [audit] = await world.query<{ detail: { disagreements: unknown } }>("select detail from goodstanding.billing_audit where event_id = $1 and kind = 'superseded'", [late?.id])
+  expect(await world.event(late?.id ?? '')).toMatchObject({
+    outcome: 'superseded',
+    reason: 'superseded_by_live_state',
+  })
+  const [audit] = await world.query<{ detail: { disagreements: unknown } }>(
+    "select detail from goodstanding.billing_audit where event_id = $1 and kind = 'superseded'",
+    [late?.id],
+  )
   expect(audit?.detail.disagreements).toContainEqual({ input: 'status', payload: 'active', live: 'canceled' })
   expect(await body(world)).toMatchObject({ state: 'ended' })
 })
@@ -106,7 +121,9 @@ test('payloads of an old API version are no disagreement by their shape alone', 
 
   await withTenant(world)
 
-  const outcomes = await world.query("select distinct outcome from goodstanding.billing_events where type like 'customer.subscription.%'")
+  const outcomes = await world.query(
+    "select distinct outcome from goodstanding.billing_events where type like 'customer.subscription.%'",
+  )
   expect(outcomes.map((row) => row['outcome'])).not.toContain('superseded')
   expect(await body(world)).toMatchObject({ plan: 'pro', seats: 2 })
 })
@@ -118,7 +135,8 @@ test('two live subscriptions wait for a person before anything is changed, and g
 
   await world.deliver()
 
-  const dead = "select count(*)::int as dead from goodstanding.billing_events where reason = 'ambiguous_multi_subscription' and dead_letter_at is not null"
+  const dead =
+    "select count(*)::int as dead from goodstanding.billing_events where reason = 'ambiguous_multi_subscription' and dead_letter_at is not null"
   const [stopped] = await world.query<{ dead: number }>(dead)
   expect(stopped?.dead).toBeGreaterThan(0)
   expect(await world.query('select count(*)::int from goodstanding.subscriptions')).toEqual([{ count: 1 }])
@@ -126,7 +144,11 @@ test('two live subscriptions wait for a person before anything is changed, and g
   world.shop.cancel(second.id)
   await world.deliver()
   expect(await world.query(dead)).toEqual([{ dead: 0 }])
-  expect(await world.query('select count(*)::int from goodstanding.billing_events where epoch = 2 and processed_at is null')).toEqual([{ count: 0 }])
+  expect(
+    await world.query(
+      'select count(*)::int from goodstanding.billing_events where epoch = 2 and processed_at is null',
+    ),
+  ).toEqual([{ count: 0 }])
   expect(await body(world)).toMatchObject({ plan: 'pro', seats: 2 })
 })
 
@@ -152,7 +174,12 @@ test('an unknown price is deferred and what is held stays; the corrected catalog
   await world.deliver()
 
   const event = world.shop.events().at(-1)?.id ?? ''
-  expect(await world.event(event)).toMatchObject({ reason: 'unmapped_stripe_price', last_error: 'price_unmapped', processed_at: null, attempts: 1 })
+  expect(await world.event(event)).toMatchObject({
+    reason: 'unmapped_stripe_price',
+    last_error: 'price_unmapped',
+    processed_at: null,
+    attempts: 1,
+  })
   expect(await body(world)).toMatchObject({ plan: 'pro', seats: 2 })
 })
 
@@ -165,17 +192,23 @@ test('a refund and a dispute are recorded with their customer, and change no acc
   const dispute = world.shop.dispute(invoice)
   await world.deliver()
 
-  expect(await world.query('select refund_id, customer_id from goodstanding.refunds')).toEqual([{ refund_id: refund.id, customer_id: customer }])
-  expect(await world.query('select dispute_id, customer_id from goodstanding.disputes')).toEqual([{ dispute_id: dispute.id, customer_id: customer }])
+  expect(await world.query('select refund_id, customer_id from goodstanding.refunds')).toEqual([
+    { refund_id: refund.id, customer_id: customer },
+  ])
+  expect(await world.query('select dispute_id, customer_id from goodstanding.disputes')).toEqual([
+    { dispute_id: dispute.id, customer_id: customer },
+  ])
   expect(await body(world)).toMatchObject({ plan: 'pro', active: true })
 })
 
-test('a one-off invoice is recorded as such; one of another customer\'s subscription is stopped', async () => {
+test("a one-off invoice is recorded as such; one of another customer's subscription is stopped", async () => {
   const world = await openWorld()
   const { customer } = await withTenant(world)
   world.shop.invoice({ customer, amount: 500 })
   await world.deliver()
-  const reasons = await world.query("select distinct reason from goodstanding.billing_events where reason like 'invoice%'")
+  const reasons = await world.query(
+    "select distinct reason from goodstanding.billing_events where reason like 'invoice%'",
+  )
   expect(reasons).toEqual([{ reason: 'invoice_without_subscription' }])
 
   const foreign = world.shop.emit('invoice.paid', {
@@ -187,7 +220,10 @@ test('a one-off invoice is recorded as such; one of another customer\'s subscrip
   })
   await world.deliver()
 
-  expect(await world.event(foreign.id)).toMatchObject({ outcome: 'permanent', reason: 'ambiguous_invoice_subscription' })
+  expect(await world.event(foreign.id)).toMatchObject({
+    outcome: 'permanent',
+    reason: 'ambiguous_invoice_subscription',
+  })
 })
 
 test('grace begins with the unpaid invoice and is not restarted by redelivery or another look', async () => {

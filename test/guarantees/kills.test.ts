@@ -35,7 +35,9 @@ test('a worker killed ten times in the middle of 200 events loses none, runs non
   expect(left).toBeGreaterThan(0)
   expect(code).toBe(0)
   expect(await world.query(faults)).toEqual([])
-  const [{ attempts }] = (await world.query<{ attempts: number }>('select max(attempts) as attempts from goodstanding.billing_events')) as [{ attempts: number }]
+  const [{ attempts }] = (await world.query<{ attempts: number }>(
+    'select max(attempts) as attempts from goodstanding.billing_events',
+  )) as [{ attempts: number }]
   expect(attempts).toBe(1)
   const { body } = await world.read('tenant_0')
   expect(body['seats']).toBe(5)
@@ -57,7 +59,9 @@ const startWorker = (world: World): ChildProcess => {
 }
 
 const count = async (world: World, where: string): Promise<number> => {
-  const [row] = await world.query<{ count: number }>(`select count(*)::int as count from goodstanding.billing_events where ${where}`)
+  const [row] = await world.query<{ count: number }>(
+    `select count(*)::int as count from goodstanding.billing_events where ${where}`,
+  )
   return row?.count ?? 0
 }
 const settled = (world: World) => count(world, 'processed_at is not null and attempts > 0')

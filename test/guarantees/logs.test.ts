@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LOG_FOLDER } from '../harness/log-capture.ts'
 
-const logs = globSync('*.log', { cwd: LOG_FOLDER }).map((file) => readFileSync(join(LOG_FOLDER, file), 'utf8'))
+const logs = globSync('*.log', { cwd: LOG_FOLDER }).map((file) =>
+  readFileSync(join(LOG_FOLDER, file), 'utf8'),
+)
 const lines = logs.flatMap((text) => text.split('\n').filter((line) => line !== ''))
 
 test.each([
@@ -26,7 +28,13 @@ test.each([
 test.runIf(lines.length > 0)('the specs logged enough for that to mean something', () => {
   expect(lines.length).toBeGreaterThan(1_000)
   const messages = new Set(lines.map((line) => (JSON.parse(line) as { msg: string }).msg))
-  for (const message of ['inbox.receive', 'inbox.process', 'inbox.dead_letter', 'worker.stripe_reconciliation', 'http.request']) {
+  for (const message of [
+    'inbox.receive',
+    'inbox.process',
+    'inbox.dead_letter',
+    'worker.stripe_reconciliation',
+    'http.request',
+  ]) {
     expect(messages).toContain(message)
   }
 })

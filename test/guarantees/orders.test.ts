@@ -43,8 +43,16 @@ const liveThrough = async (world: World, seed: number, rate = 0.04): Promise<num
   const random = seededRng(seed)
   const { shop, sim } = world
   shop.price({ id: 'price_pro_yearly', lookupKey: 'pro_yearly', unitAmount: 20_000, interval: 'year' })
-  sim.faults.chaos({ seed, rate, kinds: [{ status: 429 }, { status: 500 }, { reset: true }, { truncate: true }] })
-  const stage: Stage = { shop, known: new Map(), link: (tenant, customer) => linkByHost(world, shop, tenant, customer) }
+  sim.faults.chaos({
+    seed,
+    rate,
+    kinds: [{ status: 429 }, { status: 500 }, { reset: true }, { truncate: true }],
+  })
+  const stage: Stage = {
+    shop,
+    known: new Map(),
+    link: (tenant, customer) => linkByHost(world, shop, tenant, customer),
+  }
   let today = 0
   let lost = 0
   for (const { day, act } of DAYS) {
@@ -53,7 +61,12 @@ const liveThrough = async (world: World, seed: number, rate = 0.04): Promise<num
     await act(stage)
     shop.tick()
     if (random() < 0.5) continue
-    const stats = await sim.delivery.flush({ shuffle: seed + day, duplicates: 0.3, lose: 0.3, concurrency: 8 })
+    const stats = await sim.delivery.flush({
+      shuffle: seed + day,
+      duplicates: 0.3,
+      lose: 0.3,
+      concurrency: 8,
+    })
     lost += stats.lost
     if (random() < 0.5) await settleInHaste(world)
   }
@@ -86,7 +99,9 @@ const settleInHaste = (world: World) =>
 const effective = async (world: World, tenant: string) => {
   await world.settle()
   const { body } = await world.read(tenant)
-  const { plan, active, state, seats, features } = body as Record<string, unknown> & { features: Record<string, { value: unknown }> }
+  const { plan, active, state, seats, features } = body as Record<string, unknown> & {
+    features: Record<string, { value: unknown }>
+  }
   const values = Object.entries(features).map(([name, { value }]) => [name, value])
   return { plan, active, state, seats, features: Object.fromEntries(values) }
 }
@@ -112,13 +127,21 @@ const appliedTwice = `
 
 // Subscription events whose status is not Stripe's any more, although that was so when they were settled last.
 const silentDisagreements = async (world: World): Promise<string[]> => {
-  const rows = await world.query<{ event_id: string; status: string; subscription: string; outcome: string; last: boolean }>(`
+  const rows = await world.query<{
+    event_id: string
+    status: string
+    subscription: string
+    outcome: string
+    last: boolean
+  }>(`
     select event_id, payload::jsonb #>> '{data,object,status}' as status, object_id as subscription, outcome,
       processed_at > (select max(processed_at) - interval '1 second' from goodstanding.billing_events) as last
     from goodstanding.billing_events
     where type like 'customer.subscription.%'`)
   return rows
-    .filter(({ last, status, subscription }) => last && status !== world.shop.subscription(subscription).status)
+    .filter(
+      ({ last, status, subscription }) => last && status !== world.shop.subscription(subscription).status,
+    )
     .filter(({ outcome }) => outcome !== 'superseded')
     .map(({ event_id }) => event_id)
 }

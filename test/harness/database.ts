@@ -13,7 +13,11 @@ export const databaseUrl = (url: string, database: string): string => {
 }
 
 /** Runs one statement on its own connection; returns the rows. */
-export const adminQuery = async <Row extends pg.QueryResultRow>(url: string, text: string, values: unknown[] = []) => {
+export const adminQuery = async <Row extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+) => {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()

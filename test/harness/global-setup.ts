@@ -19,7 +19,8 @@ declare module 'vitest' {
 export default async (project: TestProject) => {
   rmSync(LOG_FOLDER, { recursive: true, force: true })
   const given = process.env['TEST_DATABASE_URL']
-  const server = given === undefined || given === '' ? await startThrowAway() : { url: given, stop: async () => {} }
+  const server =
+    given === undefined || given === '' ? await startThrowAway() : { url: given, stop: async () => {} }
   await adminQuery(server.url, `drop database if exists ${TEMPLATE} with (force)`)
   await adminQuery(server.url, `create database ${TEMPLATE}`)
   await applySchema(databaseUrl(server.url, TEMPLATE), () => {})
@@ -30,7 +31,10 @@ export default async (project: TestProject) => {
 // Nothing of it outlives the run, so it need not reach the disk.
 const startThrowAway = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'goodstanding-test-'))
-  const flags = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'].flatMap((setting) => ['-c', setting])
+  const flags = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'].flatMap((setting) => [
+    '-c',
+    setting,
+  ])
   const server = await startEmbedded(join(directory, 'postgres'), flags)
   return {
     url: server.url,

@@ -8,10 +8,16 @@ import { freePort } from '../../src/postgres/embedded.ts'
 
 const [version = '', ...rest] = process.argv.slice(2)
 const bin = ['/usr/lib/postgresql', '/usr/pgsql', '/opt/homebrew/opt/postgresql@']
-  .map((prefix) => (prefix.endsWith('@') ? `${prefix}${version}/bin` : `${prefix}${prefix.endsWith('pgsql') ? '-' : '/'}${version}/bin`))
+  .map((prefix) =>
+    prefix.endsWith('@')
+      ? `${prefix}${version}/bin`
+      : `${prefix}${prefix.endsWith('pgsql') ? '-' : '/'}${version}/bin`,
+  )
   .find((folder) => existsSync(join(folder, 'initdb')))
 if (!/^\d+$/.test(version) || bin === undefined) {
-  console.error(`PostgreSQL ${version} is not installed here. Usage: npm run test:pg -- 15 (Debian: apt-get install postgresql-15)`)
+  console.error(
+    `PostgreSQL ${version} is not installed here. Usage: npm run test:pg -- 15 (Debian: apt-get install postgresql-15)`,
+  )
   process.exit(2)
 }
 
@@ -32,10 +38,14 @@ run('pg_ctl', ['-D', data, '-w', '-o', settings, '-l', join(folder, 'log'), 'sta
 
 let code = 1
 try {
-  const vitest = spawn('vitest', ['run', '--config', 'test/vitest.config.ts', '--project', 'system', ...rest], {
-    stdio: 'inherit',
-    env: { ...process.env, TEST_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/postgres` },
-  })
+  const vitest = spawn(
+    'vitest',
+    ['run', '--config', 'test/vitest.config.ts', '--project', 'system', ...rest],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, TEST_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/postgres` },
+    },
+  )
   code = await new Promise<number>((resolve) => vitest.once('exit', (status) => resolve(status ?? 1)))
 } finally {
   run('pg_ctl', ['-D', data, '-m', 'immediate', 'stop'])

@@ -74,7 +74,11 @@ export type Service = {
 }
 
 /** Waits until `check` holds. */
-export const until = async (what: string, check: () => Promise<boolean> | boolean, timeoutMs = 20_000): Promise<void> => {
+export const until = async (
+  what: string,
+  check: () => Promise<boolean> | boolean,
+  timeoutMs = 20_000,
+): Promise<void> => {
   const end = performance.now() + timeoutMs
   while (!(await check())) {
     if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`)
@@ -138,7 +142,10 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
   }
 }
 
-const readEntitlements: (url: string, tenant: string) => ReturnType<Service['read']> = async (url, tenant) => {
+const readEntitlements: (url: string, tenant: string) => ReturnType<Service['read']> = async (
+  url,
+  tenant,
+) => {
   const response = await fetch(`${url}/v1/tenants/${encodeURIComponent(tenant)}/entitlements`, {
     headers: { authorization: `Bearer ${READ_TOKEN}` },
   })
@@ -167,7 +174,12 @@ const writeFiles = (folder: string, options: ServiceOptions, catalog: object): R
     ...(options.keyless?.includes(name) !== true && { apiKey, mode: livemode ? 'live' : 'test' }),
     webhookSecrets: webhookSecret,
   }))
-  const token = { name: 'spec', sha256: sha256(READ_TOKEN), scopes: ['read', 'operate'], expires: '2100-01-01T00:00:00Z' }
+  const token = {
+    name: 'spec',
+    sha256: sha256(READ_TOKEN),
+    scopes: ['read', 'operate'],
+    expires: '2100-01-01T00:00:00Z',
+  }
   return {
     DATABASE_URL: options.databaseUrl,
     STRIPE_API_BASE: options.sim.url,

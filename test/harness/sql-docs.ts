@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 export const SQL_README = join(import.meta.dirname, '../../sql/README.md')
 export const INSPECT = join(import.meta.dirname, '../../sql/inspect')
-export const BEGIN =
+const BEGIN =
   '<!-- generated: begin (UPDATE_DOCS=1 npx vitest run --config test/vitest.config.ts test/entitlements/sql-docs.test.ts) -->'
-export const END = '<!-- generated: end -->'
+const END = '<!-- generated: end -->'
 
 export type DocumentedObject = {
   kind: 'table' | 'view' | 'function' | 'sequence'

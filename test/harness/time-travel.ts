@@ -27,5 +27,7 @@ export const hurry = async (query: Query): Promise<void> => {
     set paused_since = null, pause_cause = null, probe_at = null
     where pause_cause = 'stripe_unavailable'`)
   await query('update goodstanding.stripe_budget set blocked_until = null, slowdown = 1')
-  await query(`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'billing.event.default')`)
+  await query(
+    `select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'billing.event.default')`,
+  )
 }

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts'
 import { capturedLog } from './log-capture.ts'
 import { ACCOUNT, openService, type Service, type ServiceOptions } from './service.ts'
 
-export { ACCOUNT, CATALOG, READ_TOKEN, until } from './service.ts'
+export { ACCOUNT, CATALOG, until } from './service.ts'
 
 export type WorldOptions = Partial<Pick<ServiceOptions, 'catalog' | 'keyless' | 'env'>> & {
   accounts?: SimAccount[]
@@ -28,7 +28,11 @@ export type World = Service & {
 /** A fresh world, with price_basic and price_pro in its Stripe, ended when the test ends. */
 export const openWorld = async (options: WorldOptions = {}): Promise<World> => {
   const accounts = options.accounts ?? [ACCOUNT]
-  const sim = await startStripeSim({ accounts, ...(options.seed !== undefined && { seed: options.seed }), now: Date.now() })
+  const sim = await startStripeSim({
+    accounts,
+    ...(options.seed !== undefined && { seed: options.seed }),
+    now: Date.now(),
+  })
   const database = await createTestDatabase()
   const log = createLog({ level: 'debug', destination: capturedLog })
   const { query } = database
@@ -47,7 +51,10 @@ export const openWorld = async (options: WorldOptions = {}): Promise<World> => {
     database,
     query,
     event: async (eventId) => {
-      const [row] = await query<Record<string, unknown>>('select * from goodstanding.billing_events where event_id = $1', [eventId])
+      const [row] = await query<Record<string, unknown>>(
+        'select * from goodstanding.billing_events where event_id = $1',
+        [eventId],
+      )
       if (row === undefined) throw new Error(`no event ${eventId}`)
       return row
     },
@@ -55,7 +62,7 @@ export const openWorld = async (options: WorldOptions = {}): Promise<World> => {
 }
 
 /** The prices of the catalog, and one that it does not know. */
-export const stock = (shop: ReturnType<StripeSim['account']>): void => {
+const stock = (shop: ReturnType<StripeSim['account']>): void => {
   for (const plan of ['basic', 'pro', 'unmapped']) {
     shop.product(`prod_${plan}_x`)
     shop.price({ id: `price_${plan}`, product: `prod_${plan}_x`, unitAmount: 1_000, interval: 'month' })

@@ -26,7 +26,7 @@ const mendSql = (world: World, table: string) => world.query(`drop trigger broke
 const attemptsOf = async (world: World, event: string) => Number((await world.event(event))['attempts'])
 
 const failUntil = async (world: World, event: string, attempts: number) => {
-  for (let done = await attemptsOf(world, event); done < attempts; ) {
+  for (let done = await attemptsOf(world, event); done < attempts;) {
     await hurry(world.query)
     const now = done
     await until(`attempt ${now + 1} has failed`, async () => (done = await attemptsOf(world, event)) > now)
@@ -72,7 +72,12 @@ test('after 12 attempts it is dead: in the row, in billing.dead, with an attempt
   await failUntil(world, event, 12)
 
   const row = await world.event(event)
-  expect(row).toMatchObject({ outcome: 'attempts_exhausted', reason: 'internal_error', processed_at: null, attempts: 12 })
+  expect(row).toMatchObject({
+    outcome: 'attempts_exhausted',
+    reason: 'internal_error',
+    processed_at: null,
+    attempts: 12,
+  })
   expect(row['dead_letter_at']).not.toBeNull()
   const [dead] = await world.query("select id, data, state from pgboss.job where name = 'billing.dead'")
   expect(dead).toEqual({
@@ -80,12 +85,18 @@ test('after 12 attempts it is dead: in the row, in billing.dead, with an attempt
     data: { account: 'default', eventId: event, epoch: 1, reason: 'internal_error' },
     state: 'created',
   })
-  expect(await world.query('select outcome from goodstanding.event_attempts where event_id = $1 order by attempt_id', [event])).toEqual([
-    ...Array.from({ length: 11 }, () => ({ outcome: 'retry' })),
-    { outcome: 'dead' },
+  expect(
+    await world.query(
+      'select outcome from goodstanding.event_attempts where event_id = $1 order by attempt_id',
+      [event],
+    ),
+  ).toEqual([...Array.from({ length: 11 }, () => ({ outcome: 'retry' })), { outcome: 'dead' }])
+  expect(loggedLines('inbox.attempt').filter((line) => line['event_id'] === event)).toMatchObject([
+    { alert: 'attempt_5', attempts: 5 },
   ])
-  expect(loggedLines('inbox.attempt').filter((line) => line['event_id'] === event)).toMatchObject([{ alert: 'attempt_5', attempts: 5 }])
-  expect(loggedLines('inbox.dead_letter').filter((line) => line['event_id'] === event)).toMatchObject([{ alert: 'dead_letter' }])
+  expect(loggedLines('inbox.dead_letter').filter((line) => line['event_id'] === event)).toMatchObject([
+    { alert: 'dead_letter' },
+  ])
 })
 
 test('an attempt that cannot even be settled is recorded on the connection kept for that, and counts', async () => {
@@ -135,7 +146,10 @@ test('an outage of Stripe spends no attempt, however often it is met', async () 
   })
 
   expect(await attemptsOf(world, event)).toBe(1)
-  const outcomes = await world.query<{ outcome: string }>('select outcome from goodstanding.event_attempts where event_id = $1 order by attempt_id', [event])
+  const outcomes = await world.query<{ outcome: string }>(
+    'select outcome from goodstanding.event_attempts where event_id = $1 order by attempt_id',
+    [event],
+  )
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['postponed', 'postponed', 'postponed', 'done'])
 })
 
@@ -155,7 +169,10 @@ test('a job for an event that is settled, or of another epoch, ends as a no-op t
   )
 
   await until('both ended', async () => {
-    const rows = await world.query('select output from pgboss.job where id = any($1) and state = $2', [ids, 'completed'])
+    const rows = await world.query('select output from pgboss.job where id = any($1) and state = $2', [
+      ids,
+      'completed',
+    ])
     return rows.length === 2 && JSON.stringify(rows).includes('not_pending')
   })
   expect(await world.event(event)).toEqual(before)

@@ -6,14 +6,28 @@ import { openWorld, until, type World } from '../harness/world.ts'
 const ITEMS = [{ price: 'price_pro', quantity: 1 }]
 const planOf = async (world: World, tenant: string) => (await world.read(tenant)).body['plan'] ?? null
 const waiting = async (world: World) =>
-  (await world.query("select 1 from goodstanding.billing_events where reason = 'customer_not_linked' and processed_at is null")).length
+  (
+    await world.query(
+      "select 1 from goodstanding.billing_events where reason = 'customer_not_linked' and processed_at is null",
+    )
+  ).length
 
 type Source = (world: World) => void
 const SOURCES: [string, Source][] = [
-  ['metadata of the checkout session', ({ shop }) => void shop.checkout({ metadata: { tenant_id: 'acme' }, items: ITEMS })],
+  [
+    'metadata of the checkout session',
+    ({ shop }) => void shop.checkout({ metadata: { tenant_id: 'acme' }, items: ITEMS }),
+  ],
   ['client_reference_id', ({ shop }) => void shop.checkout({ tenant: 'acme', items: ITEMS })],
-  ['metadata of the subscription', ({ shop }) => void shop.subscribe(shop.customer().id, { items: ITEMS, metadata: { tenant_id: 'acme' } })],
-  ['metadata of the customer', ({ shop }) => void shop.subscribe(shop.customer({ metadata: { tenant_id: 'acme' } }).id, { items: ITEMS })],
+  [
+    'metadata of the subscription',
+    ({ shop }) => void shop.subscribe(shop.customer().id, { items: ITEMS, metadata: { tenant_id: 'acme' } }),
+  ],
+  [
+    'metadata of the customer',
+    ({ shop }) =>
+      void shop.subscribe(shop.customer({ metadata: { tenant_id: 'acme' } }).id, { items: ITEMS }),
+  ],
 ]
 
 test.each(SOURCES)('a customer is linked by %s', async (_what, buy) => {
@@ -77,9 +91,16 @@ test('a link by the API wakes what waits within a second, and revives what died 
 test('a dead letter of another reason stays dead when its customer is linked', async () => {
   const world = await openWorld()
   const customer = world.shop.customer()
-  const event = world.shop.emit('customer.subscription.updated', { id: 'sub_x', object: 'invoice', customer: customer.id })
+  const event = world.shop.emit('customer.subscription.updated', {
+    id: 'sub_x',
+    object: 'invoice',
+    customer: customer.id,
+  })
   await world.deliver()
-  expect(await world.event(event.id)).toMatchObject({ outcome: 'permanent', reason: 'unrecognized_stripe_payload' })
+  expect(await world.event(event.id)).toMatchObject({
+    outcome: 'permanent',
+    reason: 'unrecognized_stripe_payload',
+  })
 
   expect(await world.link('acme', customer.id)).toBe(200)
   await world.settle()
@@ -91,7 +112,9 @@ test('an event that implies no subscription is settled as no_tenant, and read wh
   const world = await openWorld()
   const customer = world.shop.customer()
   await world.deliver()
-  const [created] = await world.query<{ reason: string; outcome: string }>("select reason, outcome from goodstanding.billing_events where type = 'customer.created'")
+  const [created] = await world.query<{ reason: string; outcome: string }>(
+    "select reason, outcome from goodstanding.billing_events where type = 'customer.created'",
+  )
   expect(created).toEqual({ reason: 'no_tenant', outcome: 'ignored' })
 
   await world.link('acme', customer.id)
@@ -103,10 +126,20 @@ test('an event that implies no subscription is settled as no_tenant, and read wh
 test('a customer that Stripe does not know is a dead letter at once', async () => {
   const world = await openWorld()
 
-  const event = world.shop.emit('customer.subscription.created', { id: 'sub_x', object: 'subscription', customer: 'cus_nobody', status: 'active' })
+  const event = world.shop.emit('customer.subscription.created', {
+    id: 'sub_x',
+    object: 'subscription',
+    customer: 'cus_nobody',
+    status: 'active',
+  })
   await world.deliver()
 
-  expect(await world.event(event.id)).toMatchObject({ outcome: 'permanent', reason: 'unknown_at_stripe', last_error: 'cus_nobody', attempts: 1 })
+  expect(await world.event(event.id)).toMatchObject({
+    outcome: 'permanent',
+    reason: 'unknown_at_stripe',
+    last_error: 'cus_nobody',
+    attempts: 1,
+  })
 })
 
 test('a tenant is never moved to a second customer, nor a customer to a second tenant', async () => {
@@ -119,11 +152,15 @@ test('a tenant is never moved to a second customer, nor a customer to a second t
   world.shop.updateCustomer(first.id, { metadata: { tenant_id: 'bolt' } })
   await world.deliver()
 
-  const dead = await world.query("select type from goodstanding.billing_events where reason = 'ambiguous_customer_linkage' and dead_letter_at is not null order by 1")
+  const dead = await world.query(
+    "select type from goodstanding.billing_events where reason = 'ambiguous_customer_linkage' and dead_letter_at is not null order by 1",
+  )
   expect(dead).toEqual([{ type: 'checkout.session.completed' }, { type: 'customer.updated' }])
   expect(await world.link('acme', second.id)).toBe(409)
   expect(await world.link('bolt', first.id)).toBe(409)
-  const links = await world.query('select customer_id, tenant_id from goodstanding.customers where tenant_id is not null')
+  const links = await world.query(
+    'select customer_id, tenant_id from goodstanding.customers where tenant_id is not null',
+  )
   expect(links).toEqual([{ customer_id: first.id, tenant_id: 'acme' }])
 })
 

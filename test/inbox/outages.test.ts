@@ -17,9 +17,12 @@ const seatsOf = async (world: World, tenant = 'acme') => (await world.read(tenan
 const settledInHaste = (world: World) =>
   until('all is settled', async () => {
     await hurry(world.query)
-    return (await world.query('select 1 from goodstanding.billing_events where processed_at is null')).length === 0
+    return (
+      (await world.query('select 1 from goodstanding.billing_events where processed_at is null')).length === 0
+    )
   })
-const accountRow = async (world: World) => (await world.query<{ pause_cause: string | null }>('select pause_cause from goodstanding.accounts'))[0]
+const accountRow = async (world: World) =>
+  (await world.query<{ pause_cause: string | null }>('select pause_cause from goodstanding.accounts'))[0]
 
 const TROUBLES: [string, Fault, string][] = [
   ['429 with Retry-After', { status: 429, retryAfter: 1 }, 'stripe_rate_limited'],
@@ -57,7 +60,11 @@ test('a connection that hangs is given up after 8 s', async () => {
   const event = world.shop.events().at(-1)?.id ?? ''
 
   await world.sim.delivery.flush()
-  await until('it is postponed', async () => (await world.event(event))['reason'] === 'stripe_unavailable', 12_000)
+  await until(
+    'it is postponed',
+    async () => (await world.event(event))['reason'] === 'stripe_unavailable',
+    12_000,
+  )
 
   expect(await world.event(event)).toMatchObject({ attempts: 0, last_error: expect.any(String) })
   await settledInHaste(world)
@@ -67,7 +74,8 @@ test('a connection that hangs is given up after 8 s', async () => {
 test('a page that fails applies nothing of the pages before', async () => {
   const world = await openWorld()
   const customer = world.shop.customer({ metadata: { tenant_id: 'acme' } })
-  for (let index = 0; index < 101; index += 1) world.shop.cancel(world.shop.subscribe(customer.id, { items: ITEMS }).id)
+  for (let index = 0; index < 101; index += 1)
+    world.shop.cancel(world.shop.subscribe(customer.id, { items: ITEMS }).id)
   world.shop.subscribe(customer.id, { items: ITEMS })
   world.sim.faults.next({ path: /\/v1\/subscriptions/, times: 1, fault: { failPage: 2 } })
   const last = world.shop.events().findLast(({ type }) => type === 'customer.subscription.created')?.id ?? ''
@@ -90,12 +98,20 @@ test('401 pauses the account, and a probe lifts that without a restart', async (
   const event = world.shop.events().at(-1)?.id ?? ''
 
   await world.sim.delivery.flush()
-  await until('the account is paused', async () => (await accountRow(world))?.pause_cause === 'stripe_unauthorized')
+  await until(
+    'the account is paused',
+    async () => (await accountRow(world))?.pause_cause === 'stripe_unauthorized',
+  )
 
   expect(await world.event(event)).toMatchObject({ attempts: 0, reason: 'stripe_unauthorized' })
-  expect(loggedLines('stripe.account_paused').at(-1)).toMatchObject({ account: 'default', alert: 'stripe_unauthorized' })
+  expect(loggedLines('stripe.account_paused').at(-1)).toMatchObject({
+    account: 'default',
+    alert: 'stripe_unauthorized',
+  })
   await until('a probe has lifted it', async () => {
-    await world.query('update goodstanding.accounts set probe_at = clock_timestamp() where pause_cause is not null')
+    await world.query(
+      'update goodstanding.accounts set probe_at = clock_timestamp() where pause_cause is not null',
+    )
     return (await accountRow(world))?.pause_cause === null
   })
   await settledInHaste(world)
@@ -112,7 +128,9 @@ test('403 is a finding about the key and stops nothing else', async () => {
   await world.sim.delivery.flush()
   await until('it is postponed', async () => (await world.event(event))['reason'] === 'permission_missing')
 
-  expect(await world.query('select code, subject from goodstanding.findings')).toEqual([{ code: 'permission_missing', subject: 'default' }])
+  expect(await world.query('select code, subject from goodstanding.findings')).toEqual([
+    { code: 'permission_missing', subject: 'default' },
+  ])
   expect((await accountRow(world))?.pause_cause).toBeNull()
   await settledInHaste(world)
   expect(await seatsOf(world)).toBe(7)
@@ -140,9 +158,17 @@ test('two customers that cannot be read pause nothing; a third one pauses the ac
 })
 
 test('an account that is paused does not hold up another', async () => {
-  const other = { ...ACCOUNT, name: 'other', id: 'acct_2', apiKey: 'sk_test_other00000000000001', webhookSecret: 'whsec_other' }
+  const other = {
+    ...ACCOUNT,
+    name: 'other',
+    id: 'acct_2',
+    apiKey: 'sk_test_other00000000000001',
+    webhookSecret: 'whsec_other',
+  }
   const world = await openWorld({ accounts: [ACCOUNT, other] })
-  await world.query("update goodstanding.accounts set paused_since = now(), pause_cause = 'stripe_account_changed' where account = 'default'")
+  await world.query(
+    "update goodstanding.accounts set paused_since = now(), pause_cause = 'stripe_account_changed' where account = 'default'",
+  )
   const buy = (name: string, tenant: string) => world.sim.account(name).checkout({ tenant, items: ITEMS })
   buy('default', 'acme')
   buy('other', 'bolt')
@@ -151,6 +177,8 @@ test('an account that is paused does not hold up another', async () => {
   await until('the other account is done', async () => (await world.read('bolt')).body['plan'] === 'pro')
 
   expect((await world.read('acme')).status).toBe(404)
-  const [left] = await world.query("select count(*)::int > 3 as waiting from goodstanding.billing_events where account = 'default' and processed_at is null")
+  const [left] = await world.query(
+    "select count(*)::int > 3 as waiting from goodstanding.billing_events where account = 'default' and processed_at is null",
+  )
   expect(left).toEqual({ waiting: true })
 })

@@ -8,7 +8,9 @@ import { openWorld, until, type World } from '../harness/world.ts'
 const body = (id: string, over: Record<string, unknown> = {}) => JSON.stringify(anEvent({ id, ...over }))
 const deliver = async (world: World, id: string) => (await postDelivery(world.url, body(id))).status
 const jobs = (world: World) =>
-  world.query<{ id: string; data: unknown; group_id: string }>("select id, data, group_id from pgboss.job where name like 'billing.event.%' order by created_on")
+  world.query<{ id: string; data: unknown; group_id: string }>(
+    "select id, data, group_id from pgboss.job where name like 'billing.event.%' order by created_on",
+  )
 
 test('a new event is one row and one job that carries ids only', async () => {
   const world = await openWorld({ worker: false })
@@ -16,14 +18,22 @@ test('a new event is one row and one job that carries ids only', async () => {
   expect(await deliver(world, 'evt_1')).toBe(200)
 
   const [job] = await jobs(world)
-  expect(job).toEqual({ id: expect.any(String), data: { account: 'default', eventId: 'evt_1', epoch: 1 }, group_id: 'default:cus_A' })
+  expect(job).toEqual({
+    id: expect.any(String),
+    data: { account: 'default', eventId: 'evt_1', epoch: 1 },
+    group_id: 'default:cus_A',
+  })
   expect((await world.event('evt_1'))['job_id']).toBe(job?.id)
 })
 
 test('where the job cannot be made the event is not stored, and Stripe is told to come again', async () => {
   const world = await openWorld({ worker: false })
-  await world.query("create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = '53100'; end $$")
-  await world.query('create trigger refuse before insert on pgboss.job_common for each row execute function refuse()')
+  await world.query(
+    "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = '53100'; end $$",
+  )
+  await world.query(
+    'create trigger refuse before insert on pgboss.job_common for each row execute function refuse()',
+  )
 
   expect(await deliver(world, 'evt_1')).toBe(503)
 
@@ -90,11 +100,15 @@ test('one event that the database refuses is answered 503, and its neighbours 20
   await world.query(
     "create function refuse() returns trigger language plpgsql as $$ begin if new.event_id = 'evt_13' then raise exception 'no' using errcode = '23514'; end if; return new; end $$",
   )
-  await world.query('create trigger refuse before insert on goodstanding.billing_events for each row execute function refuse()')
+  await world.query(
+    'create trigger refuse before insert on goodstanding.billing_events for each row execute function refuse()',
+  )
 
   const statuses = await Promise.all(Array.from({ length: 20 }, (_, index) => deliver(world, `evt_${index}`)))
 
-  expect(statuses.map((status, index) => (status === 200 ? null : `evt_${index} ${status}`)).filter(Boolean)).toEqual(['evt_13 503'])
+  expect(
+    statuses.map((status, index) => (status === 200 ? null : `evt_${index} ${status}`)).filter(Boolean),
+  ).toEqual(['evt_13 503'])
   expect(await jobs(world)).toHaveLength(19)
 })
 
@@ -104,7 +118,7 @@ test('nobody is answered before COMMIT', async () => {
   await holder.connect()
   // The insert passes, the deferred trigger holds the COMMIT back.
   await world.query(
-    "create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(42); return null; end $$",
+    'create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(42); return null; end $$',
   )
   await world.query(
     'create constraint trigger wait after insert on goodstanding.billing_events deferrable initially deferred for each row execute function wait()',
@@ -116,7 +130,12 @@ test('nobody is answered before COMMIT', async () => {
     answered = true
     return status
   })
-  await until('the COMMIT waits', async () => (await world.query("select 1 from pg_stat_activity where wait_event = 'advisory' and query = 'COMMIT'")).length === 1)
+  await until(
+    'the COMMIT waits',
+    async () =>
+      (await world.query("select 1 from pg_stat_activity where wait_event = 'advisory' and query = 'COMMIT'"))
+        .length === 1,
+  )
   const before = answered
   await holder.query('select pg_advisory_unlock(42)')
 
@@ -142,7 +161,9 @@ test('a lock that is not free within 2 s ends in 503, never in a success', async
 test('every connection terminated: at worst 503, and the next delivery is stored without a restart', async () => {
   const world = await openWorld({ worker: false })
   await deliver(world, 'evt_1')
-  await world.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'goodstanding%'")
+  await world.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'goodstanding%'",
+  )
 
   const during = await deliver(world, 'evt_2')
   await until('deliveries are stored again', async () => (await deliver(world, 'evt_2')) === 200)

@@ -16,7 +16,10 @@ test('two that apply at once: one does it, the other waits and finds nothing to 
   const said: string[] = []
   expect(await schemaStatus(url)).toMatchObject({ kind: 'behind', queueVersion: null })
 
-  const applied = await Promise.all([applySchema(url, (line) => said.push(line)), applySchema(url, (line) => said.push(line))])
+  const applied = await Promise.all([
+    applySchema(url, (line) => said.push(line)),
+    applySchema(url, (line) => said.push(line)),
+  ])
 
   expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], knownChanges()])
   expect(said).toEqual(['another process is applying schema changes; waiting for it'])

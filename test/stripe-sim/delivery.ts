@@ -135,7 +135,7 @@ const tryOnce = async (entry: Entry, { timeoutMs, log }: Delivery): Promise<bool
 }
 
 // Stripe sends indented JSON; the signature covers these very bytes.
-export const bodyOf = (event: StripeEvent): string => JSON.stringify(event, null, 2)
+const bodyOf = (event: StripeEvent): string => JSON.stringify(event, null, 2)
 
 const runEntries = async (
   chosen: Entry[],

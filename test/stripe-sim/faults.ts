@@ -67,7 +67,7 @@ export const createFaults = (): FaultEngine => {
   }
 }
 
-export const faultKind = (fault: Fault): string => {
+const faultKind = (fault: Fault): string => {
   if ('status' in fault) return String(fault.status)
   return Object.keys(fault).find((key) => key !== 'afterEffect') ?? 'unknown'
 }

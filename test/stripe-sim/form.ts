@@ -39,7 +39,7 @@ export const hash = (params: Params, key: string): Params | undefined => {
 }
 
 /** A list, whether written `a[]=`, `a[0]=` or `a[0][b]=`. */
-export const list = (params: Params, key: string): Param[] => {
+const list = (params: Params, key: string): Param[] => {
   const value = params[key]
   if (value === undefined || typeof value === 'string') return []
   return Array.isArray(value) ? value : Object.values(value)

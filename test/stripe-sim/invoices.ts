@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 const DAY = 86_400
 const RETRY_AFTER = 3 * DAY
 // Stripe's usual number of tries before the subscription's final state.
-export const MAX_PAYMENT_ATTEMPTS = 4
+const MAX_PAYMENT_ATTEMPTS = 4
 
 export type InvoiceDraft = {
   customer: string

@@ -16,7 +16,7 @@ import { billingRoutes } from './routes-billing.ts'
 import type { StripeEvent } from './world.ts'
 
 /** One object by the id in the path; `word` is what Stripe calls it in the error. */
-export const retrieve = (path: string, word: string): Route => [
+const retrieve = (path: string, word: string): Route => [
   'GET',
   path,
   ({ world, ids: [id = ''] }) => {

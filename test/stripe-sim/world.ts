@@ -31,7 +31,11 @@ export type EventExtra = Partial<Omit<StripeEvent, 'data' | 'type'>> & {
   previousAttributes?: Record<string, unknown>
 }
 /** Who said that a customer belongs to a tenant, in the order in which it was said. */
-export type LinkEvidence = { customer: string; tenant: string; source: 'metadata' | 'client_reference_id' | 'host' }
+export type LinkEvidence = {
+  customer: string
+  tenant: string
+  source: 'metadata' | 'client_reference_id' | 'host'
+}
 
 export type World = {
   account: SimAccount

@@ -18,18 +18,28 @@ const theirs = (body: string, header: string): boolean => {
   }
 }
 const ours = (body: string, header: string, secrets = [SECRET]): string => {
-  const verified = verifySignature({ body: new TextEncoder().encode(body), header, secrets, now: NOW_S * 1_000 })
+  const verified = verifySignature({
+    body: new TextEncoder().encode(body),
+    header,
+    secrets,
+    now: NOW_S * 1_000,
+  })
   return verified.kind === 'valid' ? 'valid' : verified.why
 }
 
 test('two thousand random bodies and headers are judged as Stripe judges them', () => {
   const random = seededRng(2026)
-  const pick = <T,>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const differences: string[] = []
   for (let round = 0; round < 2_000; round += 1) {
-    const body = JSON.stringify({ text: Array.from({ length: 20 }, () => String.fromCodePoint(32 + Math.floor(random() * 60_000) % 55_000)).join('') })
+    const body = JSON.stringify({
+      text: Array.from({ length: 20 }, () =>
+        String.fromCodePoint(32 + (Math.floor(random() * 60_000) % 55_000)),
+      ).join(''),
+    })
     const age = pick([0, 10, 299, 301, 5_000])
-    const header = signedHeaders(body, pick([SECRET, SECRET, 'whsec_wrong']), NOW_S - age)['stripe-signature'] ?? ''
+    const header =
+      signedHeaders(body, pick([SECRET, SECRET, 'whsec_wrong']), NOW_S - age)['stripe-signature'] ?? ''
     const v1 = header.split('v1=')[1] ?? ''
     const changed = pick([
       header,
@@ -41,7 +51,8 @@ test('two thousand random bodies and headers are judged as Stripe judges them', 
       `t=${NOW_S - age}`,
       '',
     ])
-    if (theirs(body, changed) !== (ours(body, changed) === 'valid')) differences.push(`${changed} over ${body}`)
+    if (theirs(body, changed) !== (ours(body, changed) === 'valid'))
+      differences.push(`${changed} over ${body}`)
   }
   expect(differences).toEqual([])
 })
@@ -57,7 +68,11 @@ test.each([
   ['300 s behind', at(NOW_S - 300), 'valid'],
   ['two stamps', `t=${NOW_S},${at(NOW_S)}`, 'header_malformed'],
   ['a stamp that is no number', at(NOW_S).replace(/t=\d+/, 't=now'), 'header_malformed'],
-  ['the right signature after eight others', at(NOW_S).replace('v1=', `${Array.from({ length: 8 }, () => `v1=${'0'.repeat(64)}`).join(',')},v1=`), 'no_match'],
+  [
+    'the right signature after eight others',
+    at(NOW_S).replace('v1=', `${Array.from({ length: 8 }, () => `v1=${'0'.repeat(64)}`).join(',')},v1=`),
+    'no_match',
+  ],
   ['upper-case hex', at(NOW_S).replace(/v1=(.*)/, (_all, hex: string) => `v1=${hex.toUpperCase()}`), 'valid'],
 ])('%s is %s', (_what, header, verdict) => {
   expect(ours(BODY, header)).toBe(verdict)
@@ -66,6 +81,11 @@ test.each([
 test('any of several secrets will do, and bytes that merely decode alike will not', () => {
   expect(ours(BODY, at(NOW_S), ['whsec_old', SECRET])).toBe('valid')
   expect(ours(BODY, at(NOW_S), ['whsec_old'])).toBe('no_match')
-  const withBom = verifySignature({ body: new TextEncoder().encode(`\uFEFF${BODY}`), header: at(NOW_S), secrets: [SECRET], now: NOW_S * 1_000 })
+  const withBom = verifySignature({
+    body: new TextEncoder().encode(`\uFEFF${BODY}`),
+    header: at(NOW_S),
+    secrets: [SECRET],
+    now: NOW_S * 1_000,
+  })
   expect(withBom).toEqual({ kind: 'invalid', why: 'no_match' })
 })

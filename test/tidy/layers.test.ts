@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { codeOf, importsOf, sourceFiles, type SourceFile } from './source.ts'
 
 const RULE =
-  /^(inbox\/interpret|entitlements\/(snapshot|catalog|decide|access|diff|guard|disagreement|memory|fields|merge)|stripe\/failure)\.ts$/
+  /^(inbox\/(interpret|envelope|tenant-hint|money-back)|entitlements\/(snapshot|catalog|decide|access|diff|guard|disagreement|evidence|fields)|stripe\/failure)\.ts$/
 // Low to high: a file may import its own layer and those above it in this list.
 const LAYERS: [string, RegExp][] = [
   ['kernel', /^(outcome|errors|exit|reasons|time|jobs|ids|secret|version|context|entitlements\/model)\.ts$/],

@@ -1,0 +1,86 @@
+// Writes what a read of one customer led to: projections, entitlements with their history, the read itself with its
+// ticket, findings; the tenant last. Called under the customer's lock, inside the savepoint.
+import { noteFinding } from '../audit/queries.ts'
+import { recordRead, touchTenant, type CustomerKey } from '../customers/queries.ts'
+import { AppError } from '../errors.ts'
+import type { Transaction } from '../postgres/pool.ts'
+import { DECISION_VERSION } from './decide.ts'
+import { diff } from './diff.ts'
+import type { Decision, Finding, Invoice, Snapshot, Subscription } from './model.ts'
+import { saveInvoices, saveMapping } from './queries.ts'
+import { insertHistory, loadEntitlements, putEntitlements, removeEntitlements } from './rows-queries.ts'
+import { saveSubscriptions } from './subscription-queries.ts'
+
+export type Decided = {
+  tenantId: string
+  /** Recorded in the history: an event's id or a job's name. */
+  cause: string
+  ticket: number
+  previous: readonly Subscription[]
+  snapshot: Snapshot
+  invoices: readonly Invoice[]
+  decision: Extract<Decision, { kind: 'decided' }>
+  catalogHash: string
+  staleGraceHours: number
+}
+
+/** Returns whether anything that is stored changed. Throws where a newer read was written before. */
+export const writeDecided = async (tx: Transaction, key: CustomerKey, decided: Decided): Promise<boolean> => {
+  const { snapshot, decision, ticket } = decided
+  const projected = await writeProjections(tx, key.account, decided)
+  const changed = await writeEntitlements(tx, key, decided)
+  const forward = await recordRead(tx, {
+    ...key,
+    ticket,
+    deleted: snapshot.deleted,
+    testClockAt: snapshot.clockAt,
+    catalogHash: decided.catalogHash,
+    decisionVersion: DECISION_VERSION,
+    recheckAt: decision.recheckAt,
+  })
+  if (!forward) throw new AppError('entitlements/read_went_backwards', { ticket })
+  await noteFindings(tx, key, decision.findings)
+  await touchTenant(tx, { tenantId: decided.tenantId, changed })
+  return changed || projected
+}
+
+const writeProjections = async (
+  tx: Transaction,
+  account: string,
+  read: Pick<Decided, 'previous' | 'snapshot' | 'invoices'>,
+): Promise<boolean> => {
+  const before = new Map(
+    read.previous.map((subscription) => [subscription.id, JSON.stringify(sorted(subscription))]),
+  )
+  const changed = read.snapshot.subscriptions.filter(
+    ({ id, ...rest }) => before.get(id) !== JSON.stringify(sorted({ id, ...rest })),
+  )
+  await saveSubscriptions(tx, account, changed)
+  await saveInvoices(tx, account, [
+    ...new Map(read.invoices.map((invoice) => [invoice.id, invoice])).values(),
+  ])
+  return changed.length > 0
+}
+
+const sorted = (value: object) =>
+  Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+const writeEntitlements = async (
+  tx: Transaction,
+  key: CustomerKey,
+  { tenantId, cause, decision, staleGraceHours }: Decided,
+): Promise<boolean> => {
+  const current = await loadEntitlements(tx, key)
+  const { put, remove, changes } = diff({ current, desired: decision.entitlements, held: decision.held })
+  await removeEntitlements(tx, key, remove)
+  await putEntitlements(tx, { ...key, tenantId, staleGraceHours, rows: put })
+  await insertHistory(tx, { ...key, tenantId, cause, changes })
+  for (const [priceId, plan] of Object.entries(decision.mappings)) {
+    await saveMapping(tx, { account: key.account, priceId, plan })
+  }
+  return changes.length > 0
+}
+
+const noteFindings = async (tx: Transaction, { account }: CustomerKey, findings: readonly Finding[]) => {
+  for (const { code, subject, detail } of findings) await noteFinding(tx, { account, code, subject, detail })
+}

@@ -1,0 +1,118 @@
+// RULE: the envelope of any event, snapshot or thin, of any version: what it is about by its type, the columns of the
+// inbox, and whether it is settled at receipt. Total: never throws on JSON.
+// Source of the types: https://docs.stripe.com/api/events/types
+import { fieldsOf } from '../entitlements/fields.ts'
+import { idOf, isPrintableId } from '../ids.ts'
+import type { Reason } from '../reasons.ts'
+import { fromStripeSeconds, type Instant } from '../time.ts'
+
+/** What an event type is about; types that are not listed are ignored. */
+export type Topic =
+  | 'checkout'
+  | 'subscription'
+  | 'invoice'
+  | 'invoice_payment'
+  | 'customer'
+  | 'charge'
+  | 'refund'
+  | 'dispute'
+  | 'customer_object'
+  | 'catalog'
+
+const INVOICE_TYPES = new Set(
+  [
+    'paid',
+    'payment_succeeded',
+    'payment_failed',
+    'payment_action_required',
+    'finalized',
+    'finalization_failed',
+    'voided',
+    'marked_uncollectible',
+    'overdue',
+  ].map((verb) => `invoice.${verb}`),
+)
+const CHECKOUT_TYPES = new Set(
+  ['completed', 'async_payment_succeeded', 'async_payment_failed'].map((verb) => `checkout.session.${verb}`),
+)
+
+/** The topic of a type, or null where it is ignored. Thin types (`v1.customer.updated`) count as their snapshots. */
+export const topicOf = (eventType: string): Topic | null => {
+  const type = eventType.startsWith('v1.') ? eventType.slice(3) : eventType
+  if (CHECKOUT_TYPES.has(type)) return 'checkout'
+  if (type.startsWith('customer.subscription.')) return 'subscription'
+  if (INVOICE_TYPES.has(type)) return 'invoice'
+  if (type === 'invoice_payment.paid') return 'invoice_payment'
+  if (type === 'customer.created' || type === 'customer.updated' || type === 'customer.deleted')
+    return 'customer'
+  if (type === 'charge.refunded') return 'charge'
+  if (type.startsWith('refund.') || type === 'charge.refund.updated') return 'refund'
+  if (type.startsWith('charge.dispute.')) return 'dispute'
+  if (type === 'entitlements.active_entitlement_summary.updated') return 'customer_object'
+  if (type.startsWith('subscription_schedule.')) return 'customer_object'
+  if (type.startsWith('product.') || type.startsWith('price.')) return 'catalog'
+  return null
+}
+
+/** The columns of the inbox that come from the envelope. Everything is checked; what does not pass is null. */
+export type Envelope = {
+  /** Null where the body names no usable id: then it cannot be told from its copies by id. */
+  eventId: string | null
+  type: string | null
+  livemode: boolean | null
+  apiVersion: string | null
+  createdAt: Instant | null
+  connectId: string | null
+  customerId: string | null
+  objectId: string | null
+  thin: boolean
+}
+
+/** Reads the envelope of any event, snapshot or thin, of any version. Total: never throws on JSON. */
+export const readEnvelope = (body: unknown): Envelope => {
+  const event = asRecord(body)
+  const thin = event['object'] === 'v2.core.event'
+  const object = thin ? asRecord(event['related_object']) : asRecord(asRecord(event['data'])['object'])
+  return {
+    eventId: printable(event['id']),
+    type: printable(event['type']),
+    livemode: typeof event['livemode'] === 'boolean' ? event['livemode'] : null,
+    apiVersion: printable(event['api_version']),
+    createdAt: createdAt(event['created']),
+    connectId: printable(event['account']),
+    customerId: thin ? (object['type'] === 'customer' ? idOf(object['id']) : null) : customerOf(object),
+    objectId: idOf(object['id']),
+    thin,
+  }
+}
+
+/** Settled without a worker? Then the reason, else null. `account` is what we know of the account. */
+export const settledAtReceipt = (
+  envelope: Envelope,
+  account: { livemode: boolean | null; connectId: string | null },
+): Reason | null => {
+  if (envelope.livemode !== null && account.livemode !== null && envelope.livemode !== account.livemode)
+    return 'livemode_mismatch'
+  if (envelope.connectId !== account.connectId) return 'account_mismatch'
+  // Without a type there is nothing to go by: a worker quarantines it, visibly.
+  if (envelope.type !== null && topicOf(envelope.type) === null) return 'event_type_ignored'
+  return null
+}
+
+const customerOf = (object: Record<string, unknown>): string | null =>
+  object['object'] === 'customer' ? idOf(object['id']) : idOf(object['customer'])
+
+const createdAt = (created: unknown): Instant | null => {
+  const at =
+    typeof created === 'string'
+      ? Date.parse(created)
+      : fromStripeSeconds(typeof created === 'number' ? created : null)
+  // PostgreSQL's range is wider; JavaScript's Date is what has to hold it.
+  return at !== null && Number.isFinite(at) && Math.abs(at) < 8.64e15 ? at : null
+}
+
+const printable = (value: unknown): string | null =>
+  typeof value === 'string' && isPrintableId(value) ? value : null
+
+/** A JSON object, or an empty one in the place of anything else. */
+export const asRecord = (value: unknown): Record<string, unknown> => fieldsOf(value) ?? {}

@@ -1,0 +1,75 @@
+// Accounts that may not be worked yet: real money in hold until somebody activates it, and those without a key.
+import { expect, test } from 'vitest'
+import { activate } from '../src/cli/activate.ts'
+import { Secret } from '../src/secret.ts'
+import { ACCOUNT, openWorld, until, type World } from './harness/world.ts'
+
+const ITEMS = [{ price: 'price_pro', quantity: 2 }]
+const withTenant = async (world: World, tenant = 'acme') => {
+  const customer = world.shop.customer({ metadata: { tenant_id: tenant } })
+  const { id } = world.shop.subscribe(customer.id, { items: ITEMS })
+  await world.sim.delivery.flush()
+  return { customer: customer.id, id }
+}
+const seatsOf = async (world: World, tenant = 'acme') => (await world.read(tenant)).body['seats']
+const pending = async (world: World) =>
+  (await world.query('select event_id from goodstanding.billing_events where processed_at is null')).length
+
+test('an account in hold stores its events until it is activated, and then applies them', async () => {
+  const world = await openWorld({ worker: false })
+  await world.query('update goodstanding.accounts set hold = true')
+  await world.startWorker()
+  await withTenant(world)
+  const config = { ...world.config, database: { url: new Secret(world.database.url), pooled: false } }
+  const said: string[] = []
+  const out = {
+    result: (line: string) => void said.push(line),
+    problem: (line: string) => void said.push(line),
+  }
+  const how = { account: 'default', operator: 'ada', reason: 'go live' }
+  expect(await pending(world)).toBeGreaterThan(3)
+  expect((await world.read('acme')).status).toBe(404)
+
+  expect(await activate(config, how, out)).toBe(0)
+  await world.settle()
+
+  expect(await seatsOf(world)).toBe(2)
+  expect(await activate(config, how, out)).toBe(6)
+  expect(await activate(config, { ...how, account: 'nobody' }, out)).toBe(5)
+  expect(said).toEqual([
+    'Account default is active.',
+    'Account default is not in hold.',
+    expect.stringContaining('no account nobody'),
+  ])
+  expect(
+    await world.query('select operator, reason, verb, target from goodstanding.operator_actions'),
+  ).toEqual([{ operator: 'ada', reason: 'go live', verb: 'activate', target: 'default' }])
+})
+
+test('an account without a key stores its events, pins its mode by the first, and holds real money', async () => {
+  const real = { ...ACCOUNT, name: 'real', id: 'acct_real', livemode: true, webhookSecret: 'whsec_real' }
+  const world = await openWorld({ accounts: [ACCOUNT, real], keyless: ['real'] })
+  world.sim.account('real').checkout({ tenant: 'rich', items: ITEMS })
+  await withTenant(world)
+
+  await until(
+    'the account with a key is done',
+    async () =>
+      (
+        await world.query(
+          "select 1 from goodstanding.billing_events where account = 'default' and processed_at is null",
+        )
+      ).length === 0,
+  )
+
+  expect(await seatsOf(world)).toBe(2)
+  expect(
+    await world.query("select livemode, hold from goodstanding.accounts where account = 'real'"),
+  ).toEqual([{ livemode: true, hold: true }])
+  expect(
+    await world.query(
+      'select distinct account, attempts from goodstanding.billing_events where processed_at is null',
+    ),
+  ).toEqual([{ account: 'real', attempts: 0 }])
+  expect((await world.read('rich')).status).toBe(404)
+})
