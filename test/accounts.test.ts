@@ -2,24 +2,13 @@
 import { expect, test } from 'vitest'
 import { activate } from '../src/cli/activate.ts'
 import { Secret } from '../src/secret.ts'
-import { ACCOUNT, openWorld, until, type World } from './harness/world.ts'
-
-const ITEMS = [{ price: 'price_pro', quantity: 2 }]
-const withTenant = async (world: World, tenant = 'acme') => {
-  const customer = world.shop.customer({ metadata: { tenant_id: tenant } })
-  const { id } = world.shop.subscribe(customer.id, { items: ITEMS })
-  await world.sim.delivery.flush()
-  return { customer: customer.id, id }
-}
-const seatsOf = async (world: World, tenant = 'acme') => (await world.read(tenant)).body['seats']
-const pending = async (world: World) =>
-  (await world.query('select event_id from goodstanding.billing_events where processed_at is null')).length
+import { ACCOUNT, openWorld, pending, seatsOf, signUp, until } from './harness/world.ts'
 
 test('an account in hold stores its events until it is activated, and then applies them', async () => {
   const world = await openWorld({ worker: false })
   await world.query('update goodstanding.accounts set hold = true')
   await world.startWorker()
-  await withTenant(world)
+  await signUp(world)
   const config = { ...world.config, database: { url: new Secret(world.database.url), pooled: false } }
   const said: string[] = []
   const out = {
@@ -49,8 +38,8 @@ test('an account in hold stores its events until it is activated, and then appli
 test('an account without a key stores its events, pins its mode by the first, and holds real money', async () => {
   const real = { ...ACCOUNT, name: 'real', id: 'acct_real', livemode: true, webhookSecret: 'whsec_real' }
   const world = await openWorld({ accounts: [ACCOUNT, real], keyless: ['real'] })
-  world.sim.account('real').checkout({ tenant: 'rich', items: ITEMS })
-  await withTenant(world)
+  world.sim.account('real').checkout({ tenant: 'rich', items: [{ price: 'price_pro', quantity: 2 }] })
+  await signUp(world)
 
   await until(
     'the account with a key is done',

@@ -25,7 +25,8 @@ export default defineConfig({
           name: 'system',
           include: system,
           globalSetup: 'test/harness/global-setup.ts',
-          testTimeout: 60_000,
+          // Generous: these machines are shared, and a spec waits for facts, not for times.
+          testTimeout: 180_000,
           hookTimeout: 60_000,
           // Each file has a database and worker processes of its own; two files keep two cores busy.
           maxWorkers: 2,

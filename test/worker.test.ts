@@ -3,22 +3,11 @@ import { expect, test } from 'vitest'
 import pg from 'pg'
 import { sweepLostJobs } from '../src/inbox/sweep.ts'
 import { forgetLog, loggedLines } from './harness/log-capture.ts'
-import { openWorld, until, type World } from './harness/world.ts'
-
-const ITEMS = [{ price: 'price_pro', quantity: 2 }]
-const withTenant = async (world: World, tenant = 'acme') => {
-  const customer = world.shop.customer({ metadata: { tenant_id: tenant } })
-  const { id } = world.shop.subscribe(customer.id, { items: ITEMS })
-  await world.sim.delivery.flush()
-  return { customer: customer.id, id }
-}
-const seatsOf = async (world: World, tenant = 'acme') => (await world.read(tenant)).body['seats']
-const pending = async (world: World) =>
-  (await world.query('select event_id from goodstanding.billing_events where processed_at is null')).length
+import { openWorld, pending, seatsOf, signUp, until } from './harness/world.ts'
 
 test('an idle worker is woken by NOTIFY, long before its poll', async () => {
   const world = await openWorld({ env: { STRIPE_RECONCILIATION_POLL_MS: '60000' } })
-  await withTenant(world)
+  await signUp(world)
   await until('it is listening and idle', async () => (await pending(world)) === 0, 61_000)
   await until('nobody works', () => world.settle().then(() => true))
   const { id } = world.shop.subscriptionsOf(
@@ -38,7 +27,7 @@ test('an idle worker is woken by NOTIFY, long before its poll', async () => {
 test('behind a transaction pooler the poll finds events without NOTIFY', async () => {
   const world = await openWorld({ env: { DATABASE_POOLED: 'true' } })
 
-  await withTenant(world)
+  await signUp(world)
   await world.settle()
 
   expect(await seatsOf(world)).toBe(2)
@@ -51,7 +40,7 @@ test('behind a transaction pooler the poll finds events without NOTIFY', async (
 
 test('a customer whose lock somebody holds costs others nothing and no attempt, and is done when it is free', async () => {
   const world = await openWorld()
-  const busy = await withTenant(world, 'busy')
+  const busy = await signUp(world, 'busy')
   await world.settle()
   const holder = new pg.Client({ connectionString: world.database.url })
   await holder.connect()
@@ -62,7 +51,7 @@ test('a customer whose lock somebody holds costs others nothing and no attempt, 
   world.shop.updateSubscription(busy.id, { quantity: 9 })
   const event = world.shop.events().at(-1)?.id ?? ''
 
-  await withTenant(world, 'free')
+  await signUp(world, 'free')
   await until('the other one is done', async () => (await seatsOf(world, 'free')) === 2)
 
   expect(await world.event(event)).toMatchObject({ attempts: 0, processed_at: null, reason: null })
@@ -75,7 +64,7 @@ test('a customer whose lock somebody holds costs others nothing and no attempt, 
 test('two workers on one database run each event once', async () => {
   const world = await openWorld({ worker: false })
   const ids = []
-  for (let index = 0; index < 12; index += 1) ids.push((await withTenant(world, `t${index}`)).id)
+  for (let index = 0; index < 12; index += 1) ids.push((await signUp(world, `t${index}`)).id)
   for (const id of ids) for (const quantity of [3, 4, 5]) world.shop.updateSubscription(id, { quantity })
   await world.sim.delivery.flush({ shuffle: 8 })
 
@@ -98,7 +87,7 @@ test('two workers on one database run each event once', async () => {
 
 test('a worker that is stopped while Stripe hangs gives the event back: no attempt is spent', async () => {
   const world = await openWorld()
-  const { id } = await withTenant(world)
+  const { id } = await signUp(world)
   await world.settle()
   world.sim.faults.next({ path: /subscriptions/, times: 1, fault: { hang: true } })
   world.shop.updateSubscription(id, { quantity: 6 })
@@ -118,8 +107,8 @@ test('a worker that is stopped while Stripe hangs gives the event back: no attem
 
 test('a pass that did something logs one line of counts, without an id', async () => {
   const world = await openWorld({ worker: false })
-  await withTenant(world)
-  world.shop.subscribe(world.shop.customer().id, { items: ITEMS })
+  await signUp(world)
+  world.shop.subscribe(world.shop.customer().id, { items: [{ price: 'price_pro', quantity: 2 }] })
   await world.sim.delivery.flush()
   forgetLog()
 
@@ -155,7 +144,7 @@ test('a pass that did something logs one line of counts, without an id', async (
 
 test('at the end of the paid period Stripe is read again without an event', async () => {
   const world = await openWorld()
-  const { id } = await withTenant(world)
+  const { id } = await signUp(world)
   await world.settle()
   await world.advance(32 * 86_400_000)
 
@@ -171,7 +160,7 @@ test('at the end of the paid period Stripe is read again without an event', asyn
 
 test('another catalog has every customer read again', async () => {
   const world = await openWorld()
-  await withTenant(world)
+  await signUp(world)
   await world.settle()
   const before = world.sim.calls({ path: /^\/v1\/subscriptions$/ }).length
 
@@ -185,7 +174,7 @@ test('another catalog has every customer read again', async () => {
 
 test('a job that was lost is sent again by the sweep; one that waits is not', async () => {
   const world = await openWorld({ worker: false })
-  await withTenant(world)
+  await signUp(world)
   const [kept] = await world.query<{ job_id: string }>(
     'select job_id from goodstanding.billing_events where processed_at is null limit 1',
   )

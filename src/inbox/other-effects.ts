@@ -34,8 +34,8 @@ export const recordMoneyBack = async (tx: Transaction, event: EventRow, body: un
   const data = typeof body === 'object' && body !== null && 'data' in body ? body.data : null
   const object = typeof data === 'object' && data !== null && 'object' in data ? data.object : null
   if (typeof object !== 'object' || object === null) return
-  for (const { kind, ...back } of reportedMoneyBack(object as Record<string, unknown>)) {
-    await saveMoneyBack(tx, event.account, kind, { ...back, customerId: event.customer_id })
+  for (const reported of reportedMoneyBack(object as Record<string, unknown>)) {
+    await saveMoneyBack(tx, event.account, { ...reported, customerId: event.customer_id })
   }
 }
 

@@ -142,23 +142,12 @@ export const oldestPendingAge = (db: Queries) =>
         ('customer_not_linked', 'unmapped_stripe_price', 'subscription_not_linked', 'stripe_price_config_missing')
   `)
 
-const orphanRow = sql.type(
-  z.strictObject({
-    account: z.string(),
-    event_id: z.string(),
-    epoch: z.number(),
-    job_id: z.string().nullable(),
-    customer_id: z.string().nullable(),
-    wait_ms: z.number(),
-  }),
-)
-
 /** Pending events that have waited long enough for their job to be looked for, oldest first. */
 export const findLongPending = (
   db: Queries,
   input: { account: string; olderThanMs: number; limit: number },
 ) =>
-  db.any(orphanRow`
+  db.any(pendingRow`
     select account, event_id, epoch, job_id, customer_id,
       greatest(0, extract(epoch from next_attempt_at - goodstanding.clock()) * 1000)::float8 as wait_ms
     from goodstanding.billing_events

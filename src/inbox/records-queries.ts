@@ -1,26 +1,14 @@
 // SQL of refunds and disputes: recorded as reported. They have no effect on access by themselves.
 import { sql } from 'slonik'
 import type { Transaction } from '../postgres/pool.ts'
-import { toIso, type Instant } from '../time.ts'
-
-/** A refund or dispute as reported; `amount` in the currency's smallest unit. */
-export type MoneyBack = {
-  id: string
-  customerId: string | null
-  chargeId: string | null
-  paymentIntentId: string | null
-  amount: number | null
-  currency: string | null
-  status: string | null
-  createdAt: Instant | null
-}
+import { toIso } from '../time.ts'
+import type { Reported } from './money-back.ts'
 
 /** Records one; a later report of the same id replaces what was known, but never forgets the customer. */
 export const saveMoneyBack = (
   tx: Transaction,
   account: string,
-  kind: 'refund' | 'dispute',
-  back: MoneyBack,
+  { kind, ...back }: Reported & { customerId: string | null },
 ) => {
   const table =
     kind === 'refund'

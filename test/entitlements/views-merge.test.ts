@@ -1,32 +1,13 @@
 // What several sources make together, and what people set by hand.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
-import { openRows, type Rows } from '../harness/rows.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { at, openFileRows, subscribeIn, type Rows } from '../harness/rows.ts'
 
-let database: TestDatabase
 let rows: Rows
 beforeAll(async () => {
-  database = await createTestDatabase()
-  rows = await openRows(database.url)
-  await rows.addCatalog()
+  const opened = await openFileRows()
+  rows = opened.rows
+  return opened.close
 })
-afterAll(async () => {
-  await rows.close()
-  await database.drop()
-})
-
-const at = (time: string, day = 1) => `2030-01-${String(day).padStart(2, '0')}T${time}Z`
-
-/** A tenant with a plan and one feature, read at noon of the first. */
-const subscribe = async (
-  tenant: string,
-  times: { from?: string; final?: string; recheck?: string },
-  readAt: string | null = at('12:00:00'),
-) => {
-  await rows.addCustomer({ tenant, readAt })
-  await rows.addRow({ tenant, feature: '$plan', value: 'pro', ...times })
-  await rows.addRow({ tenant, feature: 'export', value: true, ...times })
-}
 
 describe('several sources', () => {
   test('two subscriptions and two accounts: flags or, limits max, quantities sum, texts by rank', async () => {
@@ -142,7 +123,7 @@ describe('several sources', () => {
 describe('by hand', () => {
   test('a denial comes before a grant, a grant before Stripe and the default plan', async () => {
     await rows.setClock(at('12:00:00'))
-    await subscribe('by_hand', {})
+    await subscribeIn(rows, 'by_hand', {})
     await rows.addRow({ tenant: 'by_hand', feature: 'seats', value: 3 })
     await rows.addOverride({
       tenant: 'by_hand',

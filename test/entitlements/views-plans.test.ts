@@ -1,21 +1,16 @@
 // Which plan a tenant has and in what state, and what it costs to read one tenant among many.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
-import { openRows, type Rows } from '../harness/rows.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { TestDatabase } from '../harness/database.ts'
+import { at, openFileRows, type Rows } from '../harness/rows.ts'
 
-let database: TestDatabase
 let rows: Rows
+let query: TestDatabase['query']
 beforeAll(async () => {
-  database = await createTestDatabase()
-  rows = await openRows(database.url)
-  await rows.addCatalog()
+  const opened = await openFileRows()
+  rows = opened.rows
+  query = opened.query
+  return opened.close
 })
-afterAll(async () => {
-  await rows.close()
-  await database.drop()
-})
-
-const at = (time: string, day = 1) => `2030-01-${String(day).padStart(2, '0')}T${time}Z`
 
 describe('plans', () => {
   test('never read is unknown, read and nothing there is none; both have the default plan', async () => {
@@ -106,21 +101,21 @@ describe('among 10,000 tenants', () => {
     // Not on the connection of `rows`: its cached plans are those of empty tables.
     await rows.setClock(at('12:00:00'))
     await rows.addAccount('default')
-    await database.query(
+    await query(
       "insert into goodstanding.tenants (tenant_id) select 'many_' || i from generate_series(1, 10000) i",
     )
-    await database.query(`
+    await query(`
       insert into goodstanding.customers (account, customer_id, tenant_id, linked_by, read_at)
       select 'default', 'cus_many_' || i, 'many_' || i, 'api', goodstanding.clock() from generate_series(1, 10000) i`)
-    await database.query(`
+    await query(`
       insert into goodstanding.entitlements
         (account, customer_id, tenant_id, subscription_id, item_id, feature, value, plan, rank, state, granted, because)
       select 'default', 'cus_many_' || i, 'many_' || i, 'sub_many_' || i, 'si_many_' || i, feature, value::jsonb, 'pro', 20, 'active', true, '{}'
       from generate_series(1, 10000) i, (values ('$plan', '"pro"'), ('export', 'true'), ('seats', '3')) given (feature, value)`)
-    await database.query(`
+    await query(`
       insert into goodstanding.entitlement_overrides (tenant_id, feature, effect, value, permanent, operator, reason)
       select 'many_' || i, 'extra', 'allow', 'true', true, 'ann', 'spec' from generate_series(1, 10000) i`)
-    await database.query('analyze')
+    await query('analyze')
   })
 
   test.each([['effective_entitlements'], ['effective_plans'], ['entitlement_sources']])(

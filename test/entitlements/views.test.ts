@@ -1,36 +1,17 @@
 // Time is applied on read: with no process running at all, a plain SELECT says what a tenant may use at this moment.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
-import { openRows, type Rows } from '../harness/rows.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { at, openFileRows, subscribeIn, type Rows } from '../harness/rows.ts'
 
-let database: TestDatabase
 let rows: Rows
 beforeAll(async () => {
-  database = await createTestDatabase()
-  rows = await openRows(database.url)
-  await rows.addCatalog()
+  const opened = await openFileRows()
+  rows = opened.rows
+  return opened.close
 })
-afterAll(async () => {
-  await rows.close()
-  await database.drop()
-})
-
-const at = (time: string, day = 1) => `2030-01-${String(day).padStart(2, '0')}T${time}Z`
-
-/** A tenant with a plan and one feature, read at noon of the first. */
-const subscribe = async (
-  tenant: string,
-  times: { from?: string; final?: string; recheck?: string },
-  readAt: string | null = at('12:00:00'),
-) => {
-  await rows.addCustomer({ tenant, readAt })
-  await rows.addRow({ tenant, feature: '$plan', value: 'pro', ...times })
-  await rows.addRow({ tenant, feature: 'export', value: true, ...times })
-}
 
 describe('ends', () => {
   test('access that finally ends at 12:00 is there at 11:59:59 and gone at 12:00', async () => {
-    await subscribe('final', { final: at('12:00:00', 5) })
+    await subscribeIn(rows, 'final', { final: at('12:00:00', 5) })
 
     await rows.setClock(at('11:59:55', 5))
     expect(await rows.features('final')).toEqual({ export: true })
@@ -42,7 +23,7 @@ describe('ends', () => {
   })
 
   test('access that begins later is pending until then', async () => {
-    await subscribe('later', { from: at('12:00:00', 5) })
+    await subscribeIn(rows, 'later', { from: at('12:00:00', 5) })
 
     await rows.setClock(at('11:59:55', 5))
     expect(await rows.plan('later')).toMatchObject({ plan: 'free', state: 'pending' })
@@ -51,7 +32,7 @@ describe('ends', () => {
   })
 
   test('past a recheck end access stays, stale, until 72 hours after the last answered read', async () => {
-    await subscribe('recheck', { recheck: at('12:00:00', 2) })
+    await subscribeIn(rows, 'recheck', { recheck: at('12:00:00', 2) })
 
     await rows.setClock(at('11:59:55', 2))
     expect(await rows.feature('recheck', 'export')).toMatchObject({
@@ -74,7 +55,7 @@ describe('ends', () => {
   })
 
   test('a read that is older than the bound when the recheck end comes never ends access before that', async () => {
-    await subscribe('old_read', { recheck: at('12:00:00', 20) })
+    await subscribeIn(rows, 'old_read', { recheck: at('12:00:00', 20) })
 
     await rows.setClock(at('11:59:55', 20))
     expect(await rows.features('old_read')).toEqual({ export: true })
@@ -87,7 +68,7 @@ describe('ends', () => {
   })
 
   test('a final end that comes before the bound ends what is stale', async () => {
-    await subscribe('both', { recheck: at('12:00:00', 2), final: at('18:00:00', 2) })
+    await subscribeIn(rows, 'both', { recheck: at('12:00:00', 2), final: at('18:00:00', 2) })
 
     await rows.setClock(at('17:59:55', 2))
     expect(await rows.feature('both', 'export')).toMatchObject({
@@ -100,7 +81,7 @@ describe('ends', () => {
   })
 
   test('without a key the bound counts from the recheck end itself', async () => {
-    await subscribe('payload', { recheck: at('12:00:00', 10) }, null)
+    await subscribeIn(rows, 'payload', { recheck: at('12:00:00', 10) }, null)
 
     await rows.setClock(at('11:59:55', 13))
     expect(await rows.feature('payload', 'export')).toMatchObject({ stale: true })

@@ -1,6 +1,7 @@
 // Rows of the entitlement tables put in by hand, and the database's clock set to an instant: for specs of what the
 // views and the read API say, without a worker, a webhook or Stripe.
 import pg from 'pg'
+import { createTestDatabase } from './database.ts'
 
 export type Row = {
   tenant: string
@@ -39,6 +40,36 @@ export const openRows = async (url: string) => {
 }
 
 export type Rows = Awaited<ReturnType<typeof openRows>>
+
+/**
+ * A database of one's own with the catalog, for the tests of a file: return `close` from `beforeAll`. `query` runs on
+ * other connections than `rows`.
+ */
+export const openFileRows = async () => {
+  const database = await createTestDatabase()
+  const rows = await openRows(database.url)
+  await rows.addCatalog()
+  const close = async () => {
+    await rows.close()
+    await database.drop()
+  }
+  return { rows, close, query: database.query }
+}
+
+/** An instant of January 2030. */
+export const at = (time: string, day = 1) => `2030-01-${String(day).padStart(2, '0')}T${time}Z`
+
+/** A tenant with a plan and one feature, read at noon of the first. */
+export const subscribeIn = async (
+  rows: Rows,
+  tenant: string,
+  times: { from?: string; final?: string; recheck?: string },
+  readAt: string | null = at('12:00:00'),
+) => {
+  await rows.addCustomer({ tenant, readAt })
+  await rows.addRow({ tenant, feature: '$plan', value: 'pro', ...times })
+  await rows.addRow({ tenant, feature: 'export', value: true, ...times })
+}
 
 const surroundings = (query: Query) => {
   const setClock = async (iso: string) => {

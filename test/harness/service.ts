@@ -77,7 +77,7 @@ export type Service = {
 export const until = async (
   what: string,
   check: () => Promise<boolean> | boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 40_000,
 ): Promise<void> => {
   const end = performance.now() + timeoutMs
   while (!(await check())) {
@@ -106,7 +106,7 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
     await work?.drain()
     work = null
   }
-  const settle = (timeoutMs = 20_000) => until('nothing is due', () => isQuiet(query), timeoutMs)
+  const settle = (timeoutMs = 40_000) => until('nothing is due', () => isQuiet(query), timeoutMs)
   return {
     config: loaded.config,
     runtime,

@@ -68,3 +68,21 @@ const stock = (shop: ReturnType<StripeSim['account']>): void => {
     shop.price({ id: `price_${plan}`, product: `prod_${plan}_x`, unitAmount: 1_000, interval: 'month' })
   }
 }
+
+/** A customer that is linked by its metadata, with a subscription of two seats of pro; its events are delivered. */
+export const signUp = async (
+  { shop, sim }: World,
+  tenant = 'acme',
+): Promise<{ customer: string; id: string }> => {
+  const customer = shop.customer({ metadata: { tenant_id: tenant } })
+  const { id } = shop.subscribe(customer.id, { items: [{ price: 'price_pro', quantity: 2 }] })
+  await sim.delivery.flush()
+  return { customer: customer.id, id }
+}
+
+/** The tenant's seats as the API tells them. */
+export const seatsOf = async (world: World, tenant = 'acme') => (await world.read(tenant)).body['seats']
+
+/** Events that are not processed. */
+export const pending = async ({ query }: World): Promise<number> =>
+  (await query('select event_id from goodstanding.billing_events where processed_at is null')).length
