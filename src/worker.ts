@@ -23,6 +23,9 @@ export type Worker = {
   drain: () => Promise<void>
 }
 
+// Nothing can be written about it just now; the alert has been raised.
+const UNRECORDED_MS = 5 * SECOND_MS
+
 type Took = 'worked' | 'nothing' | 'failed'
 
 /** Starts `batchSize` slots. */
@@ -107,7 +110,7 @@ const takeOne = async (ctx: WorkerContext, busy: BusyGroups, pass: Pass, turn: n
     }
     return took
   } catch (error) {
-    return await afterFailure(ctx, claim, error)
+    return await afterFailure(ctx, busy, claim, error)
   } finally {
     if (claim !== null) busy.leave((claim as Claim).group)
   }
@@ -140,13 +143,19 @@ const runOne = async (
 }
 
 // A failure to settle is also a failure: it must be recorded somewhere, or the claim would come back for ever.
-const afterFailure = async (ctx: WorkerContext, claim: Claim | null, error: unknown): Promise<Took> => {
+const afterFailure = async (
+  ctx: WorkerContext,
+  busy: BusyGroups,
+  claim: Claim | null,
+  error: unknown,
+): Promise<Took> => {
   if (error instanceof Interrupted) return 'nothing'
   if (isConnectionLoss(error)) {
     ctx.log.warn({ err: error }, 'worker.connection_lost')
     return 'failed'
   }
   ctx.log.error({ err: error }, 'worker.not_settled')
-  if (claim !== null) await recordUnsettled(ctx, claim, error)
+  // The claim has been rolled back: left alone it would come back at once.
+  if (claim !== null && !(await recordUnsettled(ctx, claim, error))) busy.hold(claim.group, UNRECORDED_MS)
   return claim === null ? 'failed' : 'worked'
 }

@@ -9,8 +9,11 @@ import { findClaimedEvent } from './attempt-queries.ts'
 import { errorWord } from './attempt.ts'
 import { settle } from './settle.ts'
 
-/** Records a failed attempt by compare-and-set; does nothing where the event was settled since. Never throws. */
-export const recordUnsettled = async (ctx: WorkerContext, claim: Claim, error: unknown): Promise<void> => {
+/**
+ * Records a failed attempt by compare-and-set; does nothing where the event was settled since. Never throws: false
+ * where even that could not be written.
+ */
+export const recordUnsettled = async (ctx: WorkerContext, claim: Claim, error: unknown): Promise<boolean> => {
   try {
     await ctx.reserve.transaction(async (tx) => {
       await lockGroup(tx, claim.group)
@@ -32,7 +35,9 @@ export const recordUnsettled = async (ctx: WorkerContext, claim: Claim, error: u
         },
       )
     })
+    return true
   } catch (second) {
     ctx.log.error({ err: second, alert: 'not_settled' }, 'worker.not_recorded')
+    return false
   }
 }

@@ -2,6 +2,9 @@
 // ago (tried again after 20 ms, doubling to 500 ms). A busy customer costs others nothing.
 const FIRST_MS = 20
 const LAST_MS = 500
+const FORGET_MS = 5_000
+
+type Held = { waitMs: number; waiting: boolean; timer: NodeJS.Timeout }
 
 export type BusyGroups = {
   /** To be left out of the next claim. */
@@ -9,8 +12,8 @@ export type BusyGroups = {
   /** False where this process works on it already. */
   enter: (group: string) => boolean
   leave: (group: string) => void
-  /** Its lock was held elsewhere. */
-  hold: (group: string) => void
+  /** Its lock was held elsewhere; or, with `waitMs`, it is better left alone for so long. */
+  hold: (group: string, waitMs?: number) => void
   /** Its lock was free. */
   free: (group: string) => void
   stop: () => void
@@ -19,12 +22,15 @@ export type BusyGroups = {
 /** `due` is called when a held group may be tried again. */
 export const createBusyGroups = (due: () => void): BusyGroups => {
   const working = new Set<string>()
-  const held = new Map<string, { waitMs: number; timer: NodeJS.Timeout | null }>()
+  const held = new Map<string, Held>()
+  const end = (group: string, entry: Held) => {
+    entry.waiting = false
+    // The doubling goes on if it is held again soon; after that it is forgotten.
+    entry.timer = setTimeout(() => held.delete(group), FORGET_MS)
+    due()
+  }
   return {
-    groups: () => [
-      ...working,
-      ...[...held].filter(([, { timer }]) => timer !== null).map(([group]) => group),
-    ],
+    groups: () => [...working, ...[...held].filter(([, { waiting }]) => waiting).map(([group]) => group)],
     enter: (group) => {
       if (working.has(group)) return false
       working.add(group)
@@ -33,20 +39,19 @@ export const createBusyGroups = (due: () => void): BusyGroups => {
     leave: (group) => {
       working.delete(group)
     },
-    hold: (group) => {
-      const waitMs = Math.min(LAST_MS, (held.get(group)?.waitMs ?? FIRST_MS / 2) * 2)
-      const entry: { waitMs: number; timer: NodeJS.Timeout | null } = { waitMs, timer: null }
-      entry.timer = setTimeout(() => {
-        entry.timer = null
-        due()
-      }, waitMs)
+    hold: (group, fixedMs) => {
+      const before = held.get(group)
+      if (before !== undefined) clearTimeout(before.timer)
+      const waitMs = fixedMs ?? Math.min(LAST_MS, (before?.waitMs ?? FIRST_MS / 2) * 2)
+      const entry: Held = { waitMs, waiting: true, timer: setTimeout(() => end(group, entry), waitMs) }
       held.set(group, entry)
     },
     free: (group) => {
+      clearTimeout(held.get(group)?.timer)
       held.delete(group)
     },
     stop: () => {
-      for (const { timer } of held.values()) if (timer !== null) clearTimeout(timer)
+      for (const { timer } of held.values()) clearTimeout(timer)
       held.clear()
     },
   }

@@ -21,6 +21,7 @@ test.each(ORDERS)('order %i of a life cycle ends as Stripe has it', async (seed)
   }
   expect(await world.query(unsettled)).toEqual([])
   expect(await world.query(appliedTwice)).toEqual([])
+  expect(await world.query(privateJobs)).toEqual([])
   expect(await silentDisagreements(world)).toEqual([])
 })
 
@@ -111,6 +112,15 @@ const unsettled = `
   from goodstanding.billing_events
   where (processed_at is null) = (dead_letter_at is null)
     or dead_letter_at is not null`
+
+// Job data and output hold ids and codes only: pg-boss's tools show both.
+const privateJobs = `
+  select name, data, output
+  from pgboss.job
+  where (name like 'billing.event.%' and data - array['account', 'eventId', 'epoch'] <> '{}')
+    or (name like 'customer.reconcile.%' and data - array['account', 'customerId', 'cause'] <> '{}')
+    or coalesce(output - 'code', '{}') <> '{}'
+    or coalesce(output ->> 'code', '') !~ '^[a-z_]*$'`
 
 const appliedTwice = `
   select event_id

@@ -1,6 +1,6 @@
 // Which failures count, how long each waits, and where an event ends that never succeeds (rules.md section 7).
 import { expect, test } from 'vitest'
-import { loggedLines } from '../harness/log-capture.ts'
+import { forgetLog, loggedLines } from '../harness/log-capture.ts'
 import { hurry } from '../harness/time-travel.ts'
 import { openWorld, until, type World } from '../harness/world.ts'
 
@@ -115,6 +115,24 @@ test('an attempt that cannot even be settled is recorded on the connection kept 
   expect((await world.read('acme')).body['seats']).toBe(3)
 })
 
+test('where not even that can be written, an alarm is raised and the customer left alone for a while', async () => {
+  const world = await openWorld()
+  const event = await withEvent(world)
+  await breakSql(world, 'billing_events', 'update', `new.event_id = '${event}'`)
+  forgetLog()
+
+  await world.sim.delivery.flush()
+  await until('the alarm is raised', () => loggedLines('worker.not_recorded').length > 0)
+  const other = world.shop.customer({ metadata: { tenant_id: 'other' } })
+  world.shop.subscribe(other.id, { items: [{ price: 'price_pro', quantity: 1 }] })
+  await world.sim.delivery.flush()
+  await until('others go on', async () => (await world.read('other')).body['plan'] === 'pro')
+
+  expect(loggedLines('worker.not_recorded').length).toBeLessThan(5)
+  await mendSql(world, 'billing_events')
+  await until('it is applied', async () => (await world.event(event))['processed_at'] !== null)
+})
+
 test('a deferral waits a minute, doubling, under its own code', async () => {
   const world = await openWorld()
   const customer = world.shop.customer()
@@ -176,4 +194,28 @@ test('a job for an event that is settled, or of another epoch, ends as a no-op t
     return rows.length === 2 && JSON.stringify(rows).includes('not_pending')
   })
   expect(await world.event(event)).toEqual(before)
+})
+
+test('an event that somebody settled or requeued while it ran: all that this attempt did is undone', async () => {
+  const world = await openWorld()
+  const event = await withEvent(world)
+  world.sim.faults.next({ path: /subscriptions/, times: 1, fault: { delayMs: 1_500 } })
+  await world.sim.delivery.flush()
+  await until('Stripe is being read', () => world.sim.faults.fired().length === 1)
+
+  await world.query('update goodstanding.billing_events set epoch = 2 where event_id = $1', [event])
+  const { job_id: job } = await world.event(event)
+  await until('its job has ended as a no-op', async () => {
+    const rows = await world.query('select output from pgboss.job where id = $1 and state = $2', [
+      job,
+      'completed',
+    ])
+    return JSON.stringify(rows).includes('not_pending')
+  })
+
+  expect(await world.event(event)).toMatchObject({ epoch: 2, attempts: 0, processed_at: null })
+  expect(await world.query('select 1 from goodstanding.event_attempts where event_id = $1', [event])).toEqual(
+    [],
+  )
+  expect((await world.read('acme')).body['seats']).toBe(2)
 })
