@@ -63,6 +63,8 @@ const firstSignal = (): Promise<string> =>
   })
 
 const sayAccounts = (config: Config, log: Log) => {
+  // A web process needs no key; whether the workers have one is theirs to say.
+  if (config.role === 'web') return
   for (const account of config.accounts) {
     if (account.apiKey === null) {
       log.warn({ account: account.name }, 'account has no API key: its events are stored and stay pending')

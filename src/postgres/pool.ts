@@ -1,14 +1,13 @@
 // How we speak to PostgreSQL: slonik pools that validate rows, name statements, pin READ COMMITTED, never wait
 // without a bound, and destroy a client whose answer does not come. Must never log statements or values.
-import type { Interceptor } from 'slonik'
 import { createPgDriverFactory } from '@slonik/pg-driver'
 import {
   createPool,
   type CommonQueryMethods,
   type DatabasePool,
+  type DatabasePoolConnection,
   type DatabaseTransactionConnection,
   type DriverFactory,
-  SchemaValidationError,
   stringifyDsn,
   parseDsn,
   sql,
@@ -16,6 +15,7 @@ import {
 import { AppError } from '../errors.ts'
 import { isConnectionLoss } from './failure.ts'
 import { createGate } from './gate.ts'
+import { nameStatements, typeParsers, validateRows } from './rows.ts'
 
 /** Anything that can run one statement: a connection outside or inside a transaction. */
 export type Queries = CommonQueryMethods
@@ -86,7 +86,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 const boundedDatabase = (pool: DatabasePool, options: DatabaseOptions): Database => {
   const gate = createGate(options.size, options.acquireTimeoutMs)
   return {
-    run: (work) => gate.through(() => pool.connect((connection) => work(connection))),
+    run: (work) => gate.through(() => connectWhole(pool, (connection) => work(connection))),
     transaction: (work) =>
       gate.through(() =>
         transactionOn(pool, async (tx) => {
@@ -102,6 +102,25 @@ const boundedDatabase = (pool: DatabasePool, options: DatabaseOptions): Database
   }
 }
 
+// slonik gives a lost connection up at once and leaves the callback running. Nobody expects work to go on after its
+// call has failed (it may still take a claim, or leave a lock in memory), so the failure waits for it.
+const connectWhole = async <T>(
+  pool: DatabasePool,
+  work: (connection: DatabasePoolConnection) => Promise<T>,
+): Promise<T> => {
+  let running: Promise<unknown> = Promise.resolve()
+  try {
+    return await pool.connect((connection) => {
+      const done = work(connection)
+      running = done
+      return done
+    })
+  } catch (error) {
+    await running.catch(() => {})
+    throw error
+  }
+}
+
 // An error that leaves pool.connect destroys the connection (6 ms to make a new one). After a plain rollback the
 // connection is sound, so such errors are carried out as values.
 const transactionOn = async <T>(
@@ -109,7 +128,7 @@ const transactionOn = async <T>(
   work: (tx: Transaction) => Promise<T | RolledBack<T>>,
 ): Promise<T> => {
   let first: { error: unknown } | null = null
-  const outcome = await pool.connect(async (connection) => {
+  const outcome = await connectWhole(pool, async (connection) => {
     try {
       const value = await connection.transaction(async (tx) => {
         try {
@@ -155,46 +174,6 @@ const dsn = (options: DatabaseOptions): string => {
     applicationName: options.name,
     ...(options.pooled ? {} : { options: `-c lock_timeout=${options.lockTimeoutMs}` }),
   })
-}
-
-const typeParsers = [
-  // Milliseconds since the epoch (time.ts).
-  {
-    name: 'timestamptz',
-    parse: (text: string) => Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')),
-  },
-  { name: 'int8', parse: Number },
-  { name: 'numeric', parse: Number },
-]
-
-// sql.type(schema) by itself validates nothing.
-const validateRows: Interceptor = {
-  name: 'validate-rows',
-  transformRow: (context, query, row) => {
-    const parsed = context.resultParser?.['~standard'].validate(row)
-    if (parsed === undefined) return row
-    if (parsed instanceof Promise) throw new TypeError('row schemas must be synchronous')
-    if (parsed.issues) throw new SchemaValidationError(query, row, parsed.issues)
-    return parsed.value as typeof row
-  },
-}
-
-// Planning the wide statements is half of the server's work; a name lets it keep the plan. Texts are few and fixed;
-// beyond the bound (a text built at run time) statements stay unnamed.
-const MAX_NAMES = 500
-const nameStatements = (): Interceptor => {
-  const names = new Map<string, string>()
-  return {
-    name: 'name-statements',
-    transformQuery: (_context, query) => {
-      const known = names.get(query.sql)
-      if (known !== undefined) return { ...query, name: known }
-      if (names.size >= MAX_NAMES) return query
-      const name = `gs${names.size}`
-      names.set(query.sql, name)
-      return { ...query, name }
-    },
-  }
 }
 
 // A frozen server answers nothing, and no server-side timeout helps: the client gives up by itself and its

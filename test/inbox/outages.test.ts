@@ -52,6 +52,25 @@ test.each(TROUBLES)('%s is waited out: no attempt, no change, then applied', asy
   expect(await world.event(event)).toMatchObject({ attempts: 1 })
 })
 
+test("a stranger's 404 never passes for a customer", async () => {
+  const world = await openWorld()
+  world.sim.faults.next({ path: /\/v1\/customers\//, times: 1, fault: { notFoundWithoutError: true } })
+  const customer = world.shop.customer({ metadata: { tenant_id: 'acme' } })
+  world.shop.subscribe(customer.id, { items: ITEMS })
+  const event = world.shop.events().find(({ type }) => type === 'customer.subscription.created')
+  await world.sim.delivery.post('default', event as never)
+
+  await until('it is postponed', async () => {
+    return (await world.event(event?.id ?? ''))['reason'] === 'stripe_unavailable'
+  })
+
+  expect(
+    await world.query('select tenant_id from goodstanding.customers where tenant_id is not null'),
+  ).toEqual([])
+  await settledInHaste(world)
+  expect(await seatsOf(world)).toBe(2)
+})
+
 test('a connection that hangs is given up after 8 s', async () => {
   const world = await openWorld()
   const id = await withTenant(world)

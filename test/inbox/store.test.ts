@@ -112,36 +112,65 @@ test('one event that the database refuses is answered 503, and its neighbours 20
   expect(await jobs(world)).toHaveLength(19)
 })
 
-test('nobody is answered before COMMIT', async () => {
-  const world = await openWorld({ worker: false })
+// Holds the COMMIT of one event back (a deferred trigger waits for a lock that this holds); returns the release.
+const holdCommit = async (world: World, eventId: string) => {
   const holder = new pg.Client({ connectionString: world.database.url })
   await holder.connect()
-  // The insert passes, the deferred trigger holds the COMMIT back.
-  await world.query(
-    'create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(42); return null; end $$',
-  )
-  await world.query(
-    'create constraint trigger wait after insert on goodstanding.billing_events deferrable initially deferred for each row execute function wait()',
-  )
+  await world.query(`
+    create function wait() returns trigger language plpgsql as $$
+    begin
+      if new.event_id = '${eventId}' then perform pg_advisory_xact_lock(42); end if;
+      return null;
+    end $$;
+    create constraint trigger wait after insert on goodstanding.billing_events
+    deferrable initially deferred for each row execute function wait()`)
   await holder.query('select pg_advisory_lock(42)')
+  return async () => {
+    await holder.query('select pg_advisory_unlock(42)')
+    await holder.end()
+  }
+}
+const commitWaits = (world: World) =>
+  until('the COMMIT waits', async () => {
+    const waits = "select 1 from pg_stat_activity where wait_event = 'advisory' and query = 'COMMIT'"
+    return (await world.query(waits)).length === 1
+  })
+
+test('nobody is answered before COMMIT', async () => {
+  const world = await openWorld({ worker: false })
+  const release = await holdCommit(world, 'evt_1')
   let answered = false
 
   const answer = deliver(world, 'evt_1').then((status) => {
     answered = true
     return status
   })
-  await until(
-    'the COMMIT waits',
-    async () =>
-      (await world.query("select 1 from pg_stat_activity where wait_event = 'advisory' and query = 'COMMIT'"))
-        .length === 1,
-  )
+  await commitWaits(world)
   const before = answered
-  await holder.query('select pg_advisory_unlock(42)')
+  await release()
 
   expect(before).toBe(false)
   expect(await answer).toBe(200)
-  await holder.end()
+})
+
+test('a copy of an event that is being written holds up nobody else', async () => {
+  const world = await openWorld({ worker: false })
+  const release = await holdCommit(world, 'evt_1')
+  const first = deliver(world, 'evt_1')
+  await commitWaits(world)
+  let copied = false
+
+  const copy = deliver(world, 'evt_1').then((status) => {
+    copied = true
+    return status
+  })
+  const neighbour = await deliver(world, 'evt_2')
+  const before = copied
+  await release()
+
+  expect([neighbour, before]).toEqual([200, false])
+  expect([await first, await copy]).toEqual([200, 200])
+  expect((await world.event('evt_1'))['deliveries']).toBe(2)
 })
 
 test('a lock that is not free within 2 s ends in 503, never in a success', async () => {
@@ -162,7 +191,7 @@ test('every connection terminated: at worst 503, and the next delivery is stored
   const world = await openWorld({ worker: false })
   await deliver(world, 'evt_1')
   await world.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'goodstanding%'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'goodstanding%' and datname = current_database()",
   )
 
   const during = await deliver(world, 'evt_2')

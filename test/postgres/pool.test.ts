@@ -3,9 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { sql } from 'slonik'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { AppError } from '../../src/errors.ts'
 import { isConnectionLoss } from '../../src/postgres/failure.ts'
-import { createGate } from '../../src/postgres/gate.ts'
 import { openDatabase, rollBackWith, type DatabaseOptions, type Queries } from '../../src/postgres/pool.ts'
 import { testDatabase } from '../harness/database.ts'
 
@@ -148,6 +146,21 @@ test('a backend that is terminated while a transaction waits is replaced; the pr
   expect(await database.run(pid)).toBeGreaterThan(0)
 })
 
+test('a transaction whose connection is lost is not over before its work is', async () => {
+  const { database, query } = await open()
+  let working = true
+
+  const failed = database.transaction(async (tx) => {
+    const backend = await pid(tx)
+    await query('select pg_terminate_backend($1)', [backend])
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    working = false
+  })
+
+  await expect(failed).rejects.toSatisfy(isConnectionLoss)
+  expect(working).toBe(false)
+})
+
 test('a transaction that idles too long is ended by the server', async () => {
   const { database } = await open({ idleInTransactionTimeoutMs: 100 })
 
@@ -185,27 +198,6 @@ test('nobody waits for a connection without a bound', async () => {
   release()
   await holds
   expect(await database.run(pid)).toBeGreaterThan(0)
-})
-
-test('the gate lets in who came first, and closing waits for those inside and refuses the rest', async () => {
-  const gate = createGate(1, 1_000)
-  const order: number[] = []
-  let release = () => {}
-  const first = gate.through(() => new Promise<void>((resolve) => (release = resolve)))
-  const others = [1, 2].map((index) => gate.through(async () => void order.push(index)))
-  expect(gate.load()).toEqual({ active: 1, waiting: 2 })
-  await new Promise(setImmediate)
-  release()
-  await Promise.all([first, ...others])
-  expect(order).toEqual([1, 2])
-
-  const last = gate.through(() => new Promise<string>((resolve) => setTimeout(() => resolve('done'), 50)))
-  const refused = gate.through(async () => 'never')
-  const closing = gate.close(1_000)
-
-  await expect(refused).rejects.toBeInstanceOf(AppError)
-  expect(await last).toBe('done')
-  await closing
 })
 
 const startProxy = async (target: URL) => {
