@@ -2,15 +2,9 @@
 // and the customer's lock. Everything that Stripe's answer decides happens inside a savepoint.
 import { insertAudit } from '../audit/queries.ts'
 import type { WorkerContext } from '../context.ts'
-import {
-  recordAnswered,
-  recordLookup,
-  rememberCustomer,
-  type CustomerKey,
-  type CustomerRow,
-} from '../customers/queries.ts'
+import { recordLookup, rememberCustomer, type CustomerKey } from '../customers/queries.ts'
 import type { Evidence } from '../entitlements/evidence.ts'
-import { reconcile, type Reconciled } from '../entitlements/reconcile.ts'
+import type { Reconciled } from '../entitlements/reconcile.ts'
 import { idOf } from '../ids.ts'
 import { eventJob } from '../jobs.ts'
 import type { Outcome } from '../outcome.ts'
@@ -23,8 +17,8 @@ import { guarded } from './attempt.ts'
 import { interpret, type Interpretation } from './interpret.ts'
 import { linkFromEvent, type Linked } from './link.ts'
 import { fanOut, recordMoneyBack, resolveCustomer } from './other-effects.ts'
+import { reconcileCustomer } from './reconcile-customer.ts'
 import { ALERT_AT_ATTEMPT, settle, type Settled } from './settle.ts'
-import { followUp, stopVanished, type Vanished } from './follow-up.ts'
 import { wakeStopped } from './wake.ts'
 
 export type Processed = { how: Settled | 'noop'; reason: string | null }
@@ -103,18 +97,18 @@ const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerE
   if (outcome !== null) return outcome
   await recordMoneyBack(tx, event, input.body)
   const customer = await rememberCustomer(tx, { account: event.account, customerId })
-  let vanished: Vanished | null = null
-  let answered = false
-  let settled = await guarded(ctx, tx, event, async (savepoint) => {
-    const result = await reconcileEvent(ctx, savepoint, input, customer, reader)
-    answered = result.kind === 'deferred' || result.kind === 'permanent'
-    if (result.kind !== 'vanished') return result
-    vanished = { subscriptionIds: result.subscriptionIds, answeredBy: await reader().accountId() }
-    return nothingYet
-  })
-  if (answered) await recordAnswered(tx, { account: event.account, customerId })
-  if (vanished !== null)
-    settled = await stopVanished(ctx, tx, { account: event.account, customerId, vanished })
+  const task = {
+    customer,
+    evidence: evidenceOf(event, input.meaning),
+    cause: event.event_id,
+    eventId: event.event_id,
+    openReader: reader,
+  }
+  const settled = await reconcileCustomer(ctx, tx, task, (savepoint, result) =>
+    result.kind === 'blocked'
+      ? blockedOutcome(result)
+      : appliedOutcome(savepoint, event, input.meaning, result),
+  )
   // After the read: the rows of other events must not be held while Stripe answers.
   if ((linked as Linked | null)?.kind === 'linked') {
     await wakeStopped(tx, ctx.queue, {
@@ -130,37 +124,6 @@ const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerE
 const noteLookup = async (tx: Transaction, key: CustomerKey, linked: Linked | null) => {
   if (linked?.kind === 'stop' && linked.lookup !== null)
     await recordLookup(tx, { ...key, ticket: linked.lookup })
-}
-
-// Undoes the savepoint; what is to be done is decided outside of it.
-const nothingYet: Outcome = { kind: 'permanent', reason: 'vanished_at_stripe', error: null }
-
-type Vanishing = Extract<Reconciled, { kind: 'vanished' }>
-
-const reconcileEvent = async (
-  ctx: WorkerContext,
-  tx: Transaction,
-  { event, meaning }: CustomerEvent,
-  customer: CustomerRow,
-  reader: () => StripeReader,
-): Promise<Outcome | Vanishing> => {
-  if (customer.tenant_id === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
-  const result = await reconcile(ctx, tx, {
-    account: event.account,
-    customer: { ...customer, tenant_id: customer.tenant_id },
-    evidence: evidenceOf(event, meaning),
-    cause: event.event_id,
-    openReader: reader,
-  })
-  if (result.kind === 'vanished') return result
-  if (result.kind === 'blocked') return blockedOutcome(result)
-  await followUp(ctx, tx, {
-    account: event.account,
-    customerId: customer.customer_id,
-    exceptEventId: event.event_id,
-    result,
-  })
-  return appliedOutcome(tx, event, meaning, result)
 }
 
 const blockedOutcome = ({ reason, error }: Extract<Reconciled, { kind: 'blocked' }>): Outcome =>

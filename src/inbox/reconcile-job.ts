@@ -2,16 +2,14 @@
 // its tries; used up, it becomes a finding, and the next sweep or event reads the customer again.
 import { noteFinding, resolveFinding } from '../audit/queries.ts'
 import type { WorkerContext } from '../context.ts'
-import { recordAnswered, rememberCustomer } from '../customers/queries.ts'
-import { reconcile, type Reconciled } from '../entitlements/reconcile.ts'
+import { rememberCustomer } from '../customers/queries.ts'
 import { enqueueReconcile } from '../entitlements/sweep.ts'
 import { reconcileJob, type ReconcileJob } from '../jobs.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import type { Claim } from '../postgres/queue.ts'
 import { openReader } from '../stripe/read.ts'
-import { guarded } from './attempt.ts'
-import { followUp, stopVanished, type Vanished } from './follow-up.ts'
+import { reconcileCustomer } from './reconcile-customer.ts'
 
 export type Ran = { how: 'applied' | 'retried' | 'postponed' | 'dead' | 'noop'; reason: string | null }
 
@@ -36,35 +34,13 @@ const attempt = async (
     return { kind: 'retry', reason: 'internal_error', error: 'account has no key here' }
   const key = { account: name, customerId }
   const customer = await rememberCustomer(tx, key)
-  const tenantId = customer.tenant_id
-  if (tenantId === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
-  let vanished: Vanished | null = null
-  let answered = false
-  const outcome = await guarded(
-    ctx,
-    tx,
-    { account: name, customer_id: customerId },
-    async (savepoint): Promise<Outcome> => {
-      const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
-      const result: Reconciled = await reconcile(ctx, savepoint, {
-        account: name,
-        customer: { ...customer, tenant_id: tenantId },
-        evidence: null,
-        cause: `job:${cause}`,
-        openReader: () => reader,
-      })
-      answered = result.kind === 'blocked' && result.answered
-      if (result.kind === 'blocked') return { kind: 'permanent', reason: result.reason, error: result.error }
-      if (result.kind === 'vanished') {
-        vanished = { subscriptionIds: result.subscriptionIds, answeredBy: await reader.accountId() }
-        return { kind: 'permanent', reason: 'vanished_at_stripe', error: null }
-      }
-      await followUp(ctx, savepoint, { ...key, exceptEventId: null, result })
-      return { kind: 'done', processed: result.changed ? 'applied' : 'no_change', reason: null }
-    },
+  const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
+  const task = { customer, evidence: null, cause: `job:${cause}`, eventId: null, openReader: () => reader }
+  return reconcileCustomer(ctx, tx, task, (_savepoint, result) =>
+    result.kind === 'blocked'
+      ? { kind: 'permanent', reason: result.reason, error: result.error }
+      : { kind: 'done', processed: result.changed ? 'applied' : 'no_change', reason: null },
   )
-  if (answered) await recordAnswered(tx, key)
-  return vanished === null ? outcome : stopVanished(ctx, tx, { account: name, customerId, vanished })
 }
 
 const settleJob = async (

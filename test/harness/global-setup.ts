@@ -7,7 +7,6 @@ import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/postgres/embedded.ts'
 import { applySchema } from '../../src/postgres/schema.ts'
 import { adminQuery, databaseUrl, TEMPLATE } from './database.ts'
-import { LOG_FOLDER } from './log-capture.ts'
 
 declare module 'vitest' {
   // eslint-disable-next-line typescript/consistent-type-definitions -- augments vitest's own interface
@@ -17,7 +16,8 @@ declare module 'vitest' {
 }
 
 export default async (project: TestProject) => {
-  rmSync(LOG_FOLDER, { recursive: true, force: true })
+  // The workers inherit it; the last project reads what they wrote.
+  process.env['GOODSTANDING_TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'goodstanding-logs-'))
   const given = process.env['TEST_DATABASE_URL']
   const server =
     given === undefined || given === '' ? await startThrowAway() : { url: given, stop: async () => {} }

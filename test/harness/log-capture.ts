@@ -1,9 +1,11 @@
 // Everything that the service logs during the specs, in memory and in a file per process: a spec greps all of it for
 // what must never be logged.
 import { appendFileSync, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export const LOG_FOLDER = join(import.meta.dirname, '../../node_modules/.cache/goodstanding-logs')
+// Of this run (global-setup.ts), so that two runs at once do not take it from each other.
+export const LOG_FOLDER = process.env['GOODSTANDING_TEST_LOGS'] ?? join(tmpdir(), 'goodstanding-logs')
 const FILE = join(LOG_FOLDER, `${process.pid}.log`)
 
 const lines: string[] = []
