@@ -25,7 +25,8 @@ test.each([
   expect(lines.filter((line) => pattern.test(line)).slice(0, 3)).toEqual([])
 })
 
-test.runIf(lines.length > 0)('the specs logged enough for that to mean something', () => {
+// A run of one file by hand logs less.
+test.runIf(process.env['CI'] !== undefined)('the specs logged enough for that to mean something', () => {
   expect(lines.length).toBeGreaterThan(1_000)
   const messages = new Set(lines.map((line) => (JSON.parse(line) as { msg: string }).msg))
   for (const message of [
