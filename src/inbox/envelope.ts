@@ -1,10 +1,10 @@
 // RULE: the envelope of any event, snapshot or thin, of any version: what it is about by its type, the columns of the
 // inbox, and whether it is settled at receipt. Total: never throws on JSON.
 // Source of the types: https://docs.stripe.com/api/events/types
-import { fieldsOf } from '../entitlements/fields.ts'
+import { fieldsOf, instantOf } from '../entitlements/fields.ts'
 import { idOf, isPrintableId } from '../ids.ts'
 import type { Reason } from '../reasons.ts'
-import { fromStripeSeconds, type Instant } from '../time.ts'
+import type { Instant } from '../time.ts'
 
 /** What an event type is about; types that are not listed are ignored. */
 export type Topic =
@@ -54,6 +54,9 @@ export const topicOf = (eventType: string): Topic | null => {
   return null
 }
 
+/** In the place of a type that cannot be read: quarantined, never ignored. */
+export const NO_TYPE = 'unrecognized'
+
 /** The columns of the inbox that come from the envelope. Everything is checked; what does not pass is null. */
 export type Envelope = {
   /** Null where the body names no usable id: then it cannot be told from its copies by id. */
@@ -78,7 +81,7 @@ export const readEnvelope = (body: unknown): Envelope => {
     type: printable(event['type']),
     livemode: typeof event['livemode'] === 'boolean' ? event['livemode'] : null,
     apiVersion: printable(event['api_version']),
-    createdAt: createdAt(event['created']),
+    createdAt: createdAt(event),
     connectId: printable(event['account']),
     customerId: thin ? (object['type'] === 'customer' ? idOf(object['id']) : null) : customerOf(object),
     objectId: idOf(object['id']),
@@ -102,13 +105,12 @@ export const settledAtReceipt = (
 const customerOf = (object: Record<string, unknown>): string | null =>
   object['object'] === 'customer' ? idOf(object['id']) : idOf(object['customer'])
 
-const createdAt = (created: unknown): Instant | null => {
-  const at =
-    typeof created === 'string'
-      ? Date.parse(created)
-      : fromStripeSeconds(typeof created === 'number' ? created : null)
-  // PostgreSQL's range is wider; JavaScript's Date is what has to hold it.
-  return at !== null && Number.isFinite(at) && Math.abs(at) < 8.64e15 ? at : null
+// Seconds, or the ISO text of a thin event. A time that not all of PostgreSQL, ISO text and a Date can hold is none:
+// a column that refuses it would have Stripe deliver the event for ever.
+const createdAt = (event: Record<string, unknown>): Instant | null => {
+  const created = event['created']
+  const seconds = typeof created === 'string' ? Date.parse(created) / 1_000 : created
+  return instantOf({ seconds }, 'seconds', [])
 }
 
 const printable = (value: unknown): string | null =>

@@ -2,7 +2,7 @@
 // evidence, never the new state.
 import { idOf } from '../ids.ts'
 import type { Reason } from '../reasons.ts'
-import { asRecord, topicOf, type Topic } from './envelope.ts'
+import { asRecord, NO_TYPE, topicOf, type Topic } from './envelope.ts'
 import { tenantHint, type TenantHint } from './tenant-hint.ts'
 
 export type Interpretation =
@@ -33,6 +33,7 @@ export const interpret = (input: {
   body: unknown
   customerId: string | null
 }): Interpretation => {
+  if (input.type === NO_TYPE) return unreadable('the event has no usable type')
   const topic = topicOf(input.type)
   if (topic === null) return { kind: 'ignore', reason: 'event_type_ignored' }
   const event = asRecord(input.body)

@@ -1,7 +1,8 @@
 // RULE: what an event reports of refunds and disputes. `charge.refunded` carries a running total, so only the refunds
 // that it lists are recorded, never the total.
+import { instantOf } from '../entitlements/fields.ts'
 import { idOf } from '../ids.ts'
-import { fromStripeSeconds, type Instant } from '../time.ts'
+import type { Instant } from '../time.ts'
 
 /** As reported; amounts in the currency's smallest unit. */
 export type Reported = {
@@ -41,7 +42,7 @@ const one = (kind: Reported['kind'], object: Record<string, unknown>): Reported[
       amount: Number.isSafeInteger(object['amount']) ? (object['amount'] as number) : null,
       currency: word(object['currency']),
       status: word(object['status']),
-      createdAt: fromStripeSeconds(object['created'] as number | null),
+      createdAt: instantOf(object, 'created', []),
     },
   ]
 }

@@ -101,7 +101,7 @@ const unnestKeys = (keys: readonly { account: string; eventId: string }[]) =>
     ['text', 'text'],
   )
 
-/** Puts another job in the place of a lost one. False where somebody was faster. */
+/** Puts another job in the place of a lost one. False where somebody was faster, or holds the row now. */
 export const swapJob = async (
   tx: Transaction,
   input: { account: string; eventId: string; from: string | null; to: string },
@@ -110,11 +110,16 @@ export const swapJob = async (
     await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set job_id = ${input.to}
-    where account = ${input.account}
-      and event_id = ${input.eventId}
-      and job_id is not distinct from ${input.from}::uuid
-      and processed_at is null
-      and dead_letter_at is null
+    where (account, event_id) in (
+      select account, event_id
+      from goodstanding.billing_events
+      where account = ${input.account}
+        and event_id = ${input.eventId}
+        and job_id is not distinct from ${input.from}::uuid
+        and processed_at is null
+        and dead_letter_at is null
+      for update skip locked
+    )
   `)
   ).rowCount === 1
 

@@ -6,7 +6,7 @@ import { bodyLimit } from 'hono/body-limit'
 import type { Context } from '../context.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { verifySignature } from '../stripe/webhook.ts'
-import { readEnvelope, settledAtReceipt } from './envelope.ts'
+import { NO_TYPE, readEnvelope, settledAtReceipt } from './envelope.ts'
 import { openStore, type Delivery, type Store } from './store.ts'
 
 // Stripe's own bodies stay far below; a larger one is not from Stripe.
@@ -45,7 +45,8 @@ const receiveDelivery = async (
 ) => {
   if (parts.draining()) return unavailable()
   if (!isPlainJson(request)) return answer(415, { error: 'unsupported_media_type' })
-  const body = new Uint8Array(await request.arrayBuffer())
+  const body = await readBody(request)
+  if (body === null) return answer(400, { error: 'body_cut' })
   const verified = verifySignature({
     body,
     header: request.headers.get('stripe-signature'),
@@ -102,6 +103,16 @@ const isPlainJson = (request: Request): boolean => {
   return type?.trim().toLowerCase() === 'application/json' && encoding.toLowerCase() === 'identity'
 }
 
+// A sender that went away in the middle is no failure of ours; what the size limit throws is for the limit.
+const readBody = async (request: Request): Promise<Uint8Array | null> => {
+  try {
+    return new Uint8Array(await request.arrayBuffer())
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') return null
+    throw error
+  }
+}
+
 type ParsedBody = { text: string; value: unknown }
 
 // Strict UTF-8: bytes that decode to a replacement character would not be what was signed.
@@ -123,9 +134,9 @@ const deliveryOf = async (
   const livemode = await parts.pinLivemode(account, envelope.livemode)
   return {
     account: account.name,
-    // Without a usable id the body's own hash tells copies apart; the worker dead-letters it where people look.
+    // Without a usable id the body's own hash tells copies apart; without a type it is dead-lettered where people look.
     eventId: envelope.eventId ?? `sha256_${createHash('sha256').update(text).digest('hex')}`,
-    type: envelope.type ?? 'unrecognized',
+    type: envelope.type ?? NO_TYPE,
     livemode: envelope.livemode ?? livemode ?? false,
     apiVersion: envelope.apiVersion,
     createdAt: envelope.createdAt,

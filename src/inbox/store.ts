@@ -23,6 +23,9 @@ export type Store = {
 const BATCH_MAX = 64
 // Two transactions in flight keep the database busy while the next batch gathers.
 const FLUSHES_MAX = 2
+// Past this, what fails one by one is no fault of one event (a table is locked, the database hangs), and Stripe must not
+// wait for each in turn. Longer than twice the lock time-out, so that one event that waits in vain fails alone.
+const ONE_BY_ONE_MAX_MS = 5_000
 // Past this the answer would come too late for Stripe anyway: say so at once, it will come again.
 const WAITING_MAX = 2_000
 
@@ -74,6 +77,7 @@ export const openStore = (database: Database, queue: Queue): Store => {
 }
 
 const flush = async (database: Database, queue: Queue, batch: readonly Waiting[]): Promise<void> => {
+  const endsAt = performance.now() + ONE_BY_ONE_MAX_MS
   try {
     const stored = await storeDeliveries(
       database,
@@ -83,7 +87,10 @@ const flush = async (database: Database, queue: Queue, batch: readonly Waiting[]
     batch.forEach((one, index) => one.resolve(stored[index] ?? 'duplicate'))
   } catch (error) {
     if (batch.length === 1) return batch[0]?.reject(error)
-    for (const one of batch) await flush(database, queue, [one])
+    for (const one of batch) {
+      if (performance.now() < endsAt) await flush(database, queue, [one])
+      else one.reject(error)
+    }
   }
 }
 

@@ -23,4 +23,7 @@ export const capturedLog = {
 export const loggedLines = (message: string): Record<string, unknown>[] =>
   lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['msg'] === message)
 
+/** All that this process logged, as text. */
+export const loggedText = (): string => lines.join('')
+
 export const forgetLog = () => lines.splice(0)

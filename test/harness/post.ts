@@ -1,5 +1,6 @@
 // One delivery, as Stripe (or somebody else) would post it.
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { ACCOUNT } from './service.ts'
 import { signedHeaders } from '../stripe-sim/sim.ts'
 
@@ -45,4 +46,17 @@ export const postRaw = (
     call.on('error', () => resolve(0))
     for (const chunk of chunks) call.write(chunk)
     call.end()
+  })
+
+/** Writes bytes to a socket as they are and says no more; resolves with the status of each answer until the end. */
+export const postBytes = (url: string, text: string): Promise<number[]> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(url)
+    let answered = ''
+    const socket = connect(Number(port), hostname, () => socket.end(text))
+    socket.on('data', (data) => (answered += data.toString('latin1')))
+    socket.on('error', () => {})
+    socket.on('close', () =>
+      resolve([...answered.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status))),
+    )
   })

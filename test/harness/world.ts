@@ -13,6 +13,8 @@ export type WorldOptions = Partial<Pick<ServiceOptions, 'catalog' | 'keyless' | 
   /** false: no worker until `startWorker`. */
   worker?: boolean
   seed?: number
+  /** Takes over the end of the world, for one that the tests of a file share; by default it ends with the test. */
+  cleanup?: (close: () => Promise<void>) => void
 }
 
 export type World = Service & {
@@ -25,7 +27,7 @@ export type World = Service & {
   event: (eventId: string) => Promise<Record<string, unknown>>
 }
 
-/** A fresh world, with price_basic and price_pro in its Stripe, ended when the test ends. */
+/** A fresh world, with price_basic and price_pro in its Stripe, ended when the test ends (or see `cleanup`). */
 export const openWorld = async (options: WorldOptions = {}): Promise<World> => {
   const accounts = options.accounts ?? [ACCOUNT]
   const sim = await startStripeSim({
@@ -37,7 +39,8 @@ export const openWorld = async (options: WorldOptions = {}): Promise<World> => {
   const log = createLog({ level: 'debug', destination: capturedLog })
   const { query } = database
   const service = await openService({ ...options, sim, accounts, databaseUrl: database.url, query, log })
-  onTestFinished(async () => {
+  const cleanup = options.cleanup ?? onTestFinished
+  cleanup(async () => {
     await service.close()
     await sim.close()
     await database.drop()

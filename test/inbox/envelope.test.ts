@@ -57,10 +57,6 @@ test('the envelope is read from any shape, and what cannot be an id is null', ()
     objectId: 'cus_A',
     thin: false,
   })
-  expect(readEnvelope(anEvent({ created: '2026-11-30T10:00:00Z' })).createdAt).toBe(
-    Date.UTC(2026, 10, 30, 10),
-  )
-  expect(readEnvelope(anEvent({ created: 1e300 })).createdAt).toBeNull()
   expect(
     readEnvelope(
       anEvent({
@@ -72,6 +68,34 @@ test('the envelope is read from any shape, and what cannot be an id is null', ()
     expect(readEnvelope(anEvent({ id })).eventId).toBeNull()
   for (const body of [null, 7, 'x', [], {}])
     expect(readEnvelope(body)).toMatchObject({ eventId: null, type: null, customerId: null })
+})
+
+test.each([
+  [1_790_000_000, 1_790_000_000_000],
+  [0, 0],
+  [253_402_300_799, Date.UTC(9999, 11, 31, 23, 59, 59)],
+  ['2026-11-30T10:00:00.250Z', Date.UTC(2026, 10, 30, 10, 0, 0, 250)],
+  [253_402_300_800, null],
+  [-1, null],
+  [1e300, null],
+  ['+010000-01-01T00:00:00Z', null],
+  ['2026-13-45', null],
+  [null, null],
+  [{}, null],
+])('created %j is the instant %s', (created, at) => {
+  expect(readEnvelope(anEvent({ created })).createdAt).toBe(at)
+})
+
+test('of a thin event the related object is what it is about', () => {
+  const thin = (related_object: unknown) => readEnvelope(anEvent({ object: 'v2.core.event', related_object }))
+
+  expect(thin({ id: 'cus_B', type: 'customer' })).toMatchObject({
+    thin: true,
+    customerId: 'cus_B',
+    objectId: 'cus_B',
+  })
+  expect(thin({ id: 'sub_1', type: 'subscription' })).toMatchObject({ customerId: null, objectId: 'sub_1' })
+  expect(thin(null)).toMatchObject({ thin: true, customerId: null, objectId: null })
 })
 
 test.each([
@@ -126,4 +150,45 @@ test('of a refunded charge the listed refunds are reported, never its running to
   expect(
     reportedMoneyBack({ id: 'dp_1', object: 'dispute', amount: Number.POSITIVE_INFINITY, status: 'x y' }),
   ).toMatchObject([{ kind: 'dispute', amount: null, status: null }])
+})
+
+test('a refund is reported with what ties it to a customer, and what cannot be stored is null', () => {
+  const refund = {
+    id: 're_1',
+    object: 'refund',
+    charge: { id: 'ch_1', object: 'charge' },
+    payment_intent: 'pi_1',
+    amount: 500,
+    currency: 'usd',
+    status: 'succeeded',
+    created: 1_790_000_000,
+  }
+
+  expect(reportedMoneyBack(refund)).toEqual([
+    {
+      kind: 'refund',
+      id: 're_1',
+      chargeId: 'ch_1',
+      paymentIntentId: 'pi_1',
+      amount: 500,
+      currency: 'usd',
+      status: 'succeeded',
+      createdAt: 1_790_000_000_000,
+    },
+  ])
+  expect(
+    reportedMoneyBack({ ...refund, created: 1e300, amount: 0.5, currency: 7, charge: '' }),
+  ).toMatchObject([{ chargeId: null, amount: null, currency: null, createdAt: null }])
+})
+
+test.each([
+  ['a refund without an id', { object: 'refund', amount: 1 }],
+  ['another object', { id: 'in_1', object: 'invoice' }],
+  ['a charge whose refunds are no list', { id: 'ch_1', object: 'charge', refunds: { data: 'x' } }],
+  [
+    'a charge whose refunds are nothing',
+    { id: 'ch_1', object: 'charge', refunds: { data: [null, 7, 're_1'] } },
+  ],
+])('%s reports nothing', (_what, object) => {
+  expect(reportedMoneyBack(object)).toEqual([])
 })

@@ -7,69 +7,6 @@ const about = (type: string, object: unknown, customerId: string | null = 'cus_A
   interpret({ type, body: anEvent({ type, data: { object } }), customerId })
 
 test.each([
-  [
-    'metadata of a session before its reference',
-    {
-      object: 'checkout.session',
-      mode: 'subscription',
-      metadata: { tenant_id: 'a' },
-      client_reference_id: 'b',
-    },
-    { kind: 'tenant', tenantId: 'a', by: 'checkout' },
-  ],
-  [
-    'the reference of a session',
-    { object: 'checkout.session', mode: 'subscription', client_reference_id: 'b', payment_link: null },
-    { kind: 'tenant', tenantId: 'b', by: 'checkout' },
-  ],
-  [
-    'not the reference of a Payment Link',
-    { object: 'checkout.session', mode: 'subscription', client_reference_id: 'b', payment_link: 'plink_1' },
-    { kind: 'none' },
-  ],
-  [
-    'metadata even of a Payment Link',
-    {
-      object: 'checkout.session',
-      mode: 'subscription',
-      metadata: { tenant_id: 'a' },
-      payment_link: 'plink_1',
-    },
-    { kind: 'tenant', tenantId: 'a', by: 'checkout' },
-  ],
-  [
-    'nothing from an empty string',
-    {
-      object: 'checkout.session',
-      mode: 'subscription',
-      metadata: { tenant_id: '' },
-      client_reference_id: '',
-    },
-    { kind: 'none' },
-  ],
-  [
-    'any script',
-    { object: 'checkout.session', mode: 'subscription', client_reference_id: 'Zoë 会社 🚀' },
-    { kind: 'tenant', tenantId: 'Zoë 会社 🚀', by: 'checkout' },
-  ],
-])('a tenant is taken from a session: %s', (_what, object, hint) => {
-  expect(about('checkout.session.completed', object)).toMatchObject({ kind: 'reconcile', hint })
-})
-
-test.each([
-  ['with a control character', 'a\u0000b'],
-  ['with a lone surrogate', 'a\ud800'],
-  ['of 256 characters', 'x'.repeat(256)],
-  ['that is a number', 7],
-])('a tenant id %s stops the event', (_what, tenant_id) => {
-  const object = { id: 'sub_1', object: 'subscription', status: 'active', metadata: { tenant_id } }
-  expect(about('customer.subscription.updated', object)).toMatchObject({
-    kind: 'quarantine',
-    reason: 'unrecognized_stripe_payload',
-  })
-})
-
-test.each([
   ['checkout.session.completed', { object: 'checkout.session', mode: 'subscription' }, true],
   ['customer.subscription.updated', { id: 'sub_1', object: 'subscription', status: 'active' }, true],
   ['customer.subscription.updated', { id: 'sub_1', object: 'subscription', status: 'canceled' }, false],
@@ -172,6 +109,58 @@ test.each([
   ['no object', 'invoice.paid', null, 'cus_A', { kind: 'quarantine' }],
 ])('%s is understood', (_what, type, object, customerId, meaning) => {
   expect(about(type, object, customerId)).toMatchObject(meaning)
+})
+
+test.each([
+  ['checkout.session.async_payment_failed', 'checkout', { object: 'checkout.session', mode: 'subscription' }],
+  ['customer.subscription.paused', 'subscription', { id: 'sub_1', object: 'subscription' }],
+  ['customer.subscription.updated', 'subscription', { id: 'sub_1', plan: { id: 'gold' } }],
+  ['invoice.overdue', 'invoice', { id: 'in_1', object: 'invoice' }],
+  ['invoice.finalization_failed', 'invoice', { object: 'invoice' }],
+  ['invoice_payment.paid', 'invoice_payment', { id: 'inpay_1', object: 'invoice_payment', invoice: 'in_1' }],
+  ['customer.deleted', 'customer', { id: 'cus_A', object: 'customer', deleted: true }],
+  ['charge.refunded', 'charge', { id: 'ch_1', object: 'charge' }],
+  ['charge.dispute.closed', 'dispute', { id: 'dp_1', object: 'dispute', charge: 'ch_1' }],
+  ['refund.failed', 'refund', { id: 're_1', object: 'refund', charge: 'ch_1' }],
+  ['entitlements.active_entitlement_summary.updated', 'customer_object', { object: 'summary' }],
+  [
+    'subscription_schedule.canceled',
+    'customer_object',
+    { id: 'sub_sched_1', object: 'subscription_schedule' },
+  ],
+])('%s of a known customer reads it again, as %s', (type, topic, object) => {
+  expect(about(type, object)).toMatchObject({ kind: 'reconcile', topic, object })
+})
+
+test.each([
+  ['plan.created', 'ignore'],
+  ['unrecognized', 'quarantine'],
+])('the type %s is answered by %s, whatever it carries', (type, kind) => {
+  expect(about(type, { id: 'cus_A', object: 'customer', metadata: { tenant_id: 'a' } })).toMatchObject({
+    kind,
+  })
+})
+
+test.each([
+  ['a customer without an id', 'customer.updated', { object: 'customer' }],
+  ['a customer that is a subscription', 'customer.updated', { id: 'sub_1', object: 'subscription' }],
+  ['a session that is an invoice', 'checkout.session.completed', { id: 'in_1', object: 'invoice' }],
+  ['a charge that is a refund', 'charge.refunded', { id: 're_1', object: 'refund' }],
+  ['a price without an id', 'price.updated', { object: 'price' }],
+  ['a price that is a plan', 'price.updated', { id: 'gold', object: 'plan' }],
+])('%s is unreadable', (_what, type, object) => {
+  expect(about(type, object)).toMatchObject({ kind: 'quarantine', reason: 'unrecognized_stripe_payload' })
+})
+
+test.each([
+  ['a price', 'v1.price.updated', { id: 'price_1', type: 'price' }, { kind: 'fan_out', what: 'price' }],
+  ['an invoice', 'v1.invoice.paid', { id: 'in_1', type: 'invoice' }, { kind: 'resolve', through: 'invoice' }],
+  ['a charge', 'v1.charge.refunded', { id: 'ch_1', type: 'charge' }, { kind: 'resolve', through: 'charge' }],
+  ['a dispute', 'v1.charge.dispute.created', { id: 'dp_1', type: 'dispute' }, { kind: 'unresolvable' }],
+])('a thin event about %s that names no customer', (_what, type, related_object, meaning) => {
+  expect(
+    interpret({ type, body: { object: 'v2.core.event', related_object }, customerId: null }),
+  ).toMatchObject(meaning)
 })
 
 test('a thin event goes by its related object', () => {

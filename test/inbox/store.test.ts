@@ -1,6 +1,7 @@
 // Insert and enqueue are one transaction; duplicates change nothing and wait for nothing.
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import pg from 'pg'
+import { adminQuery } from '../harness/database.ts'
 import { anEvent } from '../harness/event.ts'
 import { postDelivery } from '../harness/post.ts'
 import { openWorld, until, type World } from '../harness/world.ts'
@@ -185,6 +186,34 @@ test('a lock that is not free within 2 s ends in 503, never in a success', async
   await holder.query('rollback')
   await holder.end()
   expect(await deliver(world, 'evt_1')).toBe(200)
+})
+
+test('a queue that is not there is no reason to lose an event: 503, nothing stored', async () => {
+  const world = await openWorld({ worker: false })
+  await world.query("update pgboss.queue set name = 'elsewhere' where name = 'billing.event.default'")
+
+  expect(await deliver(world, 'evt_1')).toBe(503)
+
+  expect(await world.query('select 1 from goodstanding.billing_events')).toEqual([])
+  await world.query("update pgboss.queue set name = 'billing.event.default' where name = 'elsewhere'")
+  expect(await deliver(world, 'evt_1')).toBe(200)
+})
+
+test('while the database is away every delivery is 503, and stored once it is back, without a restart', async () => {
+  const world = await openWorld({ worker: false })
+  const name = new URL(world.database.url).pathname.slice(1)
+  const admin = (text: string) => adminQuery(inject('adminUrl'), text)
+  await admin(`alter database ${name} with allow_connections false`)
+  await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+
+  const away = await Promise.all(['evt_1', 'evt_2', 'evt_3'].map((id) => deliver(world, id)))
+  await admin(`alter database ${name} with allow_connections true`)
+  await until('deliveries are stored again', async () => (await deliver(world, 'evt_4')) === 200)
+
+  expect(away).toEqual([503, 503, 503])
+  expect(await world.query('select event_id from goodstanding.billing_events')).toEqual([
+    { event_id: 'evt_4' },
+  ])
 })
 
 test('every connection terminated: at worst 503, and the next delivery is stored without a restart', async () => {

@@ -1,38 +1,23 @@
 // pg-boss on our transactions: a roll-back undoes everything, and nothing is taken, lost or announced outside of them.
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEAD_QUEUE, eventQueue } from '../../src/jobs.ts'
-import { listenForJobs } from '../../src/postgres/listen.ts'
-import { openDatabase, rollBackWith, type Database } from '../../src/postgres/pool.ts'
-import { startQueue, type Claim } from '../../src/postgres/queue.ts'
-import { testDatabase } from '../harness/database.ts'
-import { until } from '../harness/service.ts'
+import { rollBackWith } from '../../src/postgres/pool.ts'
+import type { Claim } from '../../src/postgres/queue.ts'
+import { openSpecQueue } from '../harness/spec-database.ts'
 
 const QUEUE = eventQueue('default')
 const job = (group: string) => ({ data: { group }, group })
 
 const open = async () => {
-  const { url, query } = await testDatabase()
-  const queue = await startQueue({ url, supervise: false, onError: () => {} })
-  await queue.prepare(['default'])
-  const database: Database = await openDatabase({
-    url,
-    name: 'spec',
-    size: 2,
-    pooled: false,
+  const { query, queue, database } = await openSpecQueue({
     statementTimeoutMs: 5_000,
-    lockTimeoutMs: 500,
     idleInTransactionTimeoutMs: 5_000,
-    acquireTimeoutMs: 1_000,
-  })
-  onTestFinished(async () => {
-    await database.end(100)
-    await queue.stop()
   })
   const states = () =>
     query<{ state: string }>('select state from pgboss.job where name = $1 order by created_on', [
       QUEUE,
     ]).then((rows) => rows.map(({ state }) => state))
-  return { url, query, queue, database, states }
+  return { query, queue, database, states }
 }
 
 test('a job that is enqueued in a transaction that rolls back never was', async () => {
@@ -140,28 +125,41 @@ test('waiting jobs are kept for years, done ones for days', async () => {
     expect([row.retention_seconds > 9 * 365 * 86_400, row.deletion_seconds]).toEqual([true, 2 * 86_400])
 })
 
-test('a runnable job is announced when it commits, and again when it is made due; a lost listener comes back', async () => {
-  const { url, queue, database, query } = await open()
-  const heard: (string | null)[] = []
-  const listener = listenForJobs(url, (name) => heard.push(name))
-  onTestFinished(() => listener.stop())
-  await until('it listens', () => listener.healthy())
+test('a claim of another transaction, and one that is over, cannot be settled', async () => {
+  const { queue, database } = await open()
+  await database.transaction((tx) => queue.enqueue(tx, QUEUE, [job('a')]))
+  const claim = await database.transaction(async (tx) => rollBackWith(await queue.claim(tx, QUEUE, [])))
+  const settle = (how: 'complete' | 'retry') =>
+    database.transaction((tx) =>
+      how === 'complete'
+        ? queue.complete(tx, claim as Claim)
+        : queue.retry(tx, claim as Claim, 'later', null),
+    )
 
-  const [id = ''] = await database.transaction((tx) =>
-    queue.enqueue(tx, QUEUE, [{ ...job('a'), startAfterMs: 60_000 }]),
-  )
-  await database.transaction((tx) => queue.enqueue(tx, QUEUE, [job('b')]))
-  await until('the runnable one is announced', () => heard.filter((name) => name === QUEUE).length === 1)
-  await database.transaction((tx) => queue.reschedule(tx, QUEUE, id, 0))
-  await until('the other one, too', () => heard.filter((name) => name === QUEUE).length === 2)
+  await expect(settle('complete')).rejects.toMatchObject({ code: 'queue/claim_lost' })
+  await database.transaction(async (tx) => queue.complete(tx, (await queue.claim(tx, QUEUE, [])) as Claim))
+  await expect(settle('retry')).rejects.toMatchObject({ code: 'queue/claim_lost' })
+})
 
-  await query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'goodstanding-listen' and datname = current_database()",
+test('a claimed job still shows as waiting to others, so that nobody sends it again', async () => {
+  const { queue, database } = await open()
+  const [id = ''] = await database.transaction((tx) => queue.enqueue(tx, QUEUE, [job('a')]))
+
+  const live = await database.transaction(async (tx) => {
+    await queue.claim(tx, QUEUE, [])
+    return database.transaction((other) => queue.isLive(other, QUEUE, id))
+  })
+
+  expect(live).toBe(true)
+})
+
+test('the jobs of one call keep their order of ids, and those of a later time wait', async () => {
+  const { queue, database } = await open()
+
+  const ids = await database.transaction((tx) =>
+    queue.enqueue(tx, QUEUE, [{ ...job('a'), startAfterMs: 60_000 }, job('b')]),
   )
-  await until(
-    'it listens again, and says that some may be missed',
-    () => listener.healthy() && heard.at(-1) === null,
-    10_000,
-  )
-  expect(heard).toContain(QUEUE)
+  const claim = await database.transaction(async (tx) => rollBackWith(await queue.claim(tx, QUEUE, [])))
+
+  expect(claim).toMatchObject({ id: ids[1], group: 'b' })
 })

@@ -1,6 +1,8 @@
 // Schema changes: applied once whoever applies them, compared without changing anything, refused where unknown.
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { serve } from '../../src/cli/serve.ts'
 import { describeSchema } from '../../src/cli/schema.ts'
+import { loadConfig } from '../../src/config.ts'
 import { applySchema, knownChanges, schemaStatus } from '../../src/postgres/schema.ts'
 import { adminQuery, databaseUrl, testDatabase } from '../harness/database.ts'
 
@@ -47,3 +49,55 @@ test('a pg-boss schema of another version is told, too', async () => {
 
   expect(await schemaStatus(url)).toMatchObject({ kind: 'ahead', unknown: ['pgboss 999'] })
 })
+
+test('applying what is applied changes nothing', async () => {
+  const { url, query } = await testDatabase()
+  const applied = () => query('select name, run_on from goodstanding.schema_changes order by name')
+  const before = await applied()
+
+  expect(await applySchema(url, () => {})).toEqual([])
+
+  expect(await applied()).toEqual(before)
+  expect(describeSchema(await schemaStatus(url))).toMatch(
+    /^The schema is current \(\d+ changes, pg-boss \d+\)\.$/,
+  )
+})
+
+test.each([
+  [
+    'older',
+    'delete from goodstanding.schema_changes where name = (select max(name) from goodstanding.schema_changes)',
+    'schema/behind',
+    /npm run schema -- apply/,
+  ],
+  [
+    'newer',
+    "insert into goodstanding.schema_changes (name, run_on) values ('9999_later', now())",
+    'schema/ahead',
+    /Deploy the newer goodstanding/,
+  ],
+  ['older in its queue', 'update pgboss.version set version = 1', 'schema/behind', /pgboss \d+/],
+])(
+  'serve refuses a schema that is %s, says what to do, and changes nothing',
+  async (_what, change, code, todo) => {
+    const { url, query } = await testDatabase()
+    await query(change)
+    const before = await schemaStatus(url)
+    const env = {
+      DATABASE_URL: url,
+      STRIPE_WEBHOOK_SECRETS: 'whsec_a',
+      STRIPE_API_KEY: 'sk_test_a',
+      LOG_LEVEL: 'silent',
+    }
+    const loaded = loadConfig(env)
+    if (loaded.kind === 'invalid') throw new Error(loaded.problems.join('\n'))
+
+    const refused = serve(loaded.config)
+
+    await expect(refused).rejects.toMatchObject({
+      code,
+      facts: { todo: expect.stringMatching(todo) as string },
+    })
+    expect(await schemaStatus(url)).toEqual(before)
+  },
+)

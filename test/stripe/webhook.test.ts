@@ -17,7 +17,7 @@ const theirs = (body: string, header: string): boolean => {
     return error instanceof SyntaxError
   }
 }
-const ours = (body: string, header: string, secrets = [SECRET]): string => {
+const ours = (body: string, header: string | null, secrets = [SECRET]): string => {
   const verified = verifySignature({
     body: new TextEncoder().encode(body),
     header,
@@ -60,7 +60,17 @@ test('two thousand random bodies and headers are judged as Stripe judges them', 
 const BODY = '{"id":"evt_1"}'
 const at = (seconds: number) => signedHeaders(BODY, SECRET, seconds)['stripe-signature'] ?? ''
 
-test.each([
+test.each<[string, string | null, string]>([
+  ['no header', null, 'header_missing'],
+  ['an empty header', '', 'header_missing'],
+  ['garbage', 'garbage', 'header_malformed'],
+  ['a stamp alone', `t=${NOW_S}`, 'header_malformed'],
+  ['a signature alone', at(NOW_S).replace(/t=\d+,/, ''), 'header_malformed'],
+  ['v0 only', at(NOW_S).replace('v1=', 'v0='), 'header_malformed'],
+  ['a negative stamp', at(NOW_S).replace('t=', 't=-'), 'header_malformed'],
+  ['a stamp in milliseconds', at(NOW_S * 1_000), 'header_malformed'],
+  ['blanks after the comma', at(NOW_S).replace(',', ', '), 'valid'],
+  ['a wrong signature under an old stamp', at(NOW_S - 900).replace(/v1=./, 'v1=g'), 'header_malformed'],
   ['a stamp ten years ahead', at(NOW_S + 315_360_000), 'timestamp_out_of_tolerance'],
   ['301 s ahead', at(NOW_S + 301), 'timestamp_out_of_tolerance'],
   ['301 s behind', at(NOW_S - 301), 'timestamp_out_of_tolerance'],
@@ -76,6 +86,22 @@ test.each([
   ['upper-case hex', at(NOW_S).replace(/v1=(.*)/, (_all, hex: string) => `v1=${hex.toUpperCase()}`), 'valid'],
 ])('%s is %s', (_what, header, verdict) => {
   expect(ours(BODY, header)).toBe(verdict)
+})
+
+test('the stamp is judged to the millisecond, both ways', () => {
+  const on = (skewMs: number) =>
+    verifySignature({
+      body: new TextEncoder().encode(BODY),
+      header: at(NOW_S),
+      secrets: [SECRET],
+      now: NOW_S * 1_000 + skewMs,
+    }).kind
+
+  expect([-300_001, -300_000, 300_000, 300_001].map(on)).toEqual(['invalid', 'valid', 'valid', 'invalid'])
+})
+
+test('no secret at all accepts nothing', () => {
+  expect(ours(BODY, at(NOW_S), [])).toBe('no_match')
 })
 
 test('any of several secrets will do, and bytes that merely decode alike will not', () => {
