@@ -4,7 +4,7 @@
 import { missing } from './errors.ts'
 import { hashSeed, makeIds, seededRng } from './ids.ts'
 import type { MakeId } from './ids.ts'
-import { previousAttributes, render } from './render.ts'
+import { previousAttributes, render } from './wire/render.ts'
 import { emptyStore, snapshotOf } from './state.ts'
 import type { CustomerSnapshot, CustomerState, Kind, Kinds, Store } from './state.ts'
 

@@ -1,10 +1,10 @@
 // What a route is, what it gets, and Stripe's list convention: newest first, cursor pages of 1 to 100.
 
-import { invalid } from './errors.ts'
+import { invalid } from '../errors.ts'
 import { hash, int, str } from './form.ts'
 import type { Params } from './form.ts'
-import type { Shop } from './shop.ts'
-import type { World } from './world.ts'
+import type { Shop } from '../shop.ts'
+import type { World } from '../world.ts'
 
 export type RouteContext = {
   world: World

@@ -2,10 +2,10 @@
 // conventions.
 
 import type Stripe from 'stripe'
-import { embeddedList, planWire, priceWire } from './shapes.ts'
-import type { Wire } from './shapes.ts'
-import type { ChargeState, InvoiceState, LineState } from './state.ts'
-import type { World } from './world.ts'
+import { embeddedList, planWire, priceWire } from './catalog.ts'
+import type { Wire } from './catalog.ts'
+import type { ChargeState, InvoiceState, LineState } from '../state.ts'
+import type { World } from '../world.ts'
 
 const lineWire = (world: World, invoice: InvoiceState, line: LineState) => {
   const price = line.price === null ? undefined : world.store.price.get(line.price)

@@ -3,16 +3,16 @@
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { FAILURES, apiError, errorText, isApiError, unexpected } from './errors.ts'
-import type { Fault, FaultEngine, FaultTarget } from './faults.ts'
+import { FAILURES, apiError, errorText, isApiError, unexpected } from '../errors.ts'
+import type { Fault, FaultEngine, FaultTarget } from '../faults.ts'
 import { parseForm, str, strings } from './form.ts'
 import { expand, worldWith } from './lookup.ts'
-import { render } from './render.ts'
+import { render } from '../wire/render.ts'
 import { routes } from './routes.ts'
 import type { RouteContext } from './routing.ts'
-import type { Shop } from './shop.ts'
-import { storeAsOf } from './state.ts'
-import type { World } from './world.ts'
+import type { Shop } from '../shop.ts'
+import { storeAsOf } from '../state.ts'
+import type { World } from '../world.ts'
 
 export type ApiCall = {
   account: string | null

@@ -1,7 +1,7 @@
 // Stripe's form encoding, `items[0][price]=x&expand[]=y`, as nested data, and typed getters for what routes
 // read.
 
-import { invalid } from './errors.ts'
+import { invalid } from '../errors.ts'
 
 export type Param = string | Params | Param[]
 export type Params = { [key: string]: Param }

@@ -1,16 +1,16 @@
 // Subscriptions: begin, change, pause, cancel. What time does to them is in lifecycle.ts. Verbs take
 // milliseconds (like the simulated clock); the state keeps seconds.
 
-import { invalid, missing } from './errors.ts'
+import { invalid, missing } from '../errors.ts'
 import { announceInvoice, draftInvoice, failInvoice, finalizeInvoice, settleInvoice } from './invoices.ts'
 import type { InvoiceDraft } from './invoices.ts'
 import { newItem, patchItem, replaceItems } from './items.ts'
 import type { ItemPatch, NewItem } from './items.ts'
-import { subscriptionWire } from './shapes-subscription.ts'
-import { put } from './state.ts'
-import type { Collection, InvoiceState, ItemState, Metadata, PauseBehavior, SubState } from './state.ts'
-import { changing, liveCustomer, need, noteLink } from './world.ts'
-import type { World } from './world.ts'
+import { subscriptionWire } from '../wire/subscription.ts'
+import { put } from '../state.ts'
+import type { Collection, InvoiceState, ItemState, Metadata, PauseBehavior, SubState } from '../state.ts'
+import { changing, liveCustomer, need, noteLink } from '../world.ts'
+import type { World } from '../world.ts'
 
 const DAY = 86_400
 

@@ -1,9 +1,9 @@
 // Subscription items: their prices, quantities and periods. The whole list replaced, or single items patched.
 
-import { invalid, missing } from './errors.ts'
-import type { ItemState, SubState } from './state.ts'
-import { need } from './world.ts'
-import type { World } from './world.ts'
+import { invalid, missing } from '../errors.ts'
+import type { ItemState, SubState } from '../state.ts'
+import { need } from '../world.ts'
+import type { World } from '../world.ts'
 
 export type NewItem = { price: string; quantity?: number }
 export type ItemPatch = { id?: string; price?: string; quantity?: number; deleted?: boolean }

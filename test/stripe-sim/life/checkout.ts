@@ -1,15 +1,15 @@
 // Checkout sessions, completed at once: the customer comes back paid, or (delayed methods) not paid yet.
 
 import { createCustomer } from './catalog.ts'
-import { apiError, invalid } from './errors.ts'
+import { apiError, invalid } from '../errors.ts'
 import { failInvoice, followInvoice, oneOffInvoice, settleInvoice } from './invoices.ts'
 import type { NewItem } from './items.ts'
-import { sessionWire } from './shapes-checkout.ts'
-import { put } from './state.ts'
-import type { Metadata, SessionState, SubState } from './state.ts'
+import { sessionWire } from '../wire/checkout.ts'
+import { put } from '../state.ts'
+import type { Metadata, SessionState, SubState } from '../state.ts'
 import { subscribe } from './subscriptions.ts'
-import { liveCustomer, need } from './world.ts'
-import type { World } from './world.ts'
+import { liveCustomer, need } from '../world.ts'
+import type { World } from '../world.ts'
 
 export type CheckoutInput = {
   customer?: string

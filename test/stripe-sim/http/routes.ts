@@ -1,19 +1,19 @@
 // The routes of catalogue, customers, payments, events and clocks. Subscriptions and invoices: routes-
 // billing.ts.
 
-import { createClock } from './catalog.ts'
-import type { CustomerInput } from './catalog.ts'
-import { missing } from './errors.ts'
+import { createClock } from '../life/catalog.ts'
+import type { CustomerInput } from '../life/catalog.ts'
+import { missing } from '../errors.ts'
 import { bool, hash, int, str, stringMap, strings } from './form.ts'
 import type { Params } from './form.ts'
 import { findWire } from './lookup.ts'
 import { page } from './routing.ts'
 import type { Route, RouteContext } from './routing.ts'
-import { chargeWire } from './shapes-money.ts'
-import { sessionWire, invoicePaymentWire } from './shapes-checkout.ts'
-import { clockWire, customerWire, priceWire, productWire } from './shapes.ts'
+import { chargeWire } from '../wire/invoice.ts'
+import { sessionWire, invoicePaymentWire } from '../wire/checkout.ts'
+import { clockWire, customerWire, priceWire, productWire } from '../wire/catalog.ts'
 import { billingRoutes } from './routes-billing.ts'
-import type { StripeEvent } from './world.ts'
+import type { StripeEvent } from '../world.ts'
 
 /** One object by the id in the path; `word` is what Stripe calls it in the error. */
 const retrieve = (path: string, word: string): Route => [

@@ -2,9 +2,9 @@
 // See shapes.ts for the conventions.
 
 import type Stripe from 'stripe'
-import type { Wire } from './shapes.ts'
-import type { DisputeState, InvoiceState, RefundState, SessionState } from './state.ts'
-import type { World } from './world.ts'
+import type { Wire } from './catalog.ts'
+import type { DisputeState, InvoiceState, RefundState, SessionState } from '../state.ts'
+import type { World } from '../world.ts'
 
 export const invoicePaymentWire = (world: World, invoice: InvoiceState) =>
   ({

@@ -1,12 +1,12 @@
 // Products, prices, customers and test clocks of one account.
 
 import { cancelSubscription, mergeMetadata, toSeconds } from './subscriptions.ts'
-import { invalid } from './errors.ts'
-import { clockWire, customerWire, priceWire, productWire } from './shapes.ts'
-import { ownedBy, put } from './state.ts'
-import type { ClockState, CustomerState, Metadata, PriceState, ProductState } from './state.ts'
-import { changing, liveCustomer, need, noteLink } from './world.ts'
-import type { World } from './world.ts'
+import { invalid } from '../errors.ts'
+import { clockWire, customerWire, priceWire, productWire } from '../wire/catalog.ts'
+import { ownedBy, put } from '../state.ts'
+import type { ClockState, CustomerState, Metadata, PriceState, ProductState } from '../state.ts'
+import { changing, liveCustomer, need, noteLink } from '../world.ts'
+import type { World } from '../world.ts'
 
 export type ProductInput = { id?: string; name?: string; metadata?: Metadata }
 export type PriceInput = {

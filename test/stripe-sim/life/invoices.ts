@@ -1,14 +1,14 @@
 // Invoices and money: draft, finalize, pay, fail, void, refund, dispute. Amounts are quantity times unit
 // price; prorations, taxes and discounts are not simulated.
 
-import { invalid } from './errors.ts'
-import { chargeWire, invoiceWire } from './shapes-money.ts'
-import { disputeWire, refundWire, invoicePaymentWire } from './shapes-checkout.ts'
-import { subscriptionWire } from './shapes-subscription.ts'
-import { ownedBy, put } from './state.ts'
-import type { Collection, InvoiceState, LineState, SubState } from './state.ts'
-import { changing, liveCustomer, need } from './world.ts'
-import type { World } from './world.ts'
+import { invalid } from '../errors.ts'
+import { chargeWire, invoiceWire } from '../wire/invoice.ts'
+import { disputeWire, refundWire, invoicePaymentWire } from '../wire/checkout.ts'
+import { subscriptionWire } from '../wire/subscription.ts'
+import { ownedBy, put } from '../state.ts'
+import type { Collection, InvoiceState, LineState, SubState } from '../state.ts'
+import { changing, liveCustomer, need } from '../world.ts'
+import type { World } from '../world.ts'
 
 const DAY = 86_400
 const RETRY_AFTER = 3 * DAY

@@ -1,19 +1,19 @@
 // The routes of subscriptions, subscription items and invoices.
 
-import { invalid, missing } from './errors.ts'
+import { invalid, missing } from '../errors.ts'
 import { bool, hash, hashes, int, str, stringMap } from './form.ts'
 import type { Params } from './form.ts'
-import { finalizeInvoice } from './invoices.ts'
-import type { ItemPatch } from './items.ts'
+import { finalizeInvoice } from '../life/invoices.ts'
+import type { ItemPatch } from '../life/items.ts'
 import { page } from './routing.ts'
 import type { Route, RouteContext } from './routing.ts'
-import { invoiceWire } from './shapes-money.ts'
-import { itemWire, subscriptionWire } from './shapes-subscription.ts'
-import { ownedBy } from './state.ts'
-import type { PauseBehavior, SubState } from './state.ts'
-import { patchItems } from './subscriptions.ts'
-import type { UpdateOptions } from './subscriptions.ts'
-import { need } from './world.ts'
+import { invoiceWire } from '../wire/invoice.ts'
+import { itemWire, subscriptionWire } from '../wire/subscription.ts'
+import { ownedBy } from '../state.ts'
+import type { PauseBehavior, SubState } from '../state.ts'
+import { patchItems } from '../life/subscriptions.ts'
+import type { UpdateOptions } from '../life/subscriptions.ts'
+import { need } from '../world.ts'
 
 const listSubscriptions = (context: RouteContext) => {
   const { world, query } = context

@@ -4,8 +4,8 @@
 // (render.ts).
 
 import type Stripe from 'stripe'
-import type { World } from './world.ts'
-import type { ClockState, CustomerState, PriceState, ProductState } from './state.ts'
+import type { World } from '../world.ts'
+import type { ClockState, CustomerState, PriceState, ProductState } from '../state.ts'
 
 /** An SDK type as it travels: decimals are strings on the wire. */
 export type Wire<T> = T extends Stripe.Decimal

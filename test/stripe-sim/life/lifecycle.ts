@@ -13,12 +13,12 @@ import {
 import { addInterval, intervalOf } from './items.ts'
 import type { Payment } from './subscriptions.ts'
 import { cancelSubscription, changeSub, draftFor, earliestEnd, liveSub } from './subscriptions.ts'
-import { invoiceWire } from './shapes-money.ts'
-import { subscriptionWire } from './shapes-subscription.ts'
-import { ownedBy } from './state.ts'
-import type { InvoiceState, ItemState, SubState } from './state.ts'
-import { need } from './world.ts'
-import type { World } from './world.ts'
+import { invoiceWire } from '../wire/invoice.ts'
+import { subscriptionWire } from '../wire/subscription.ts'
+import { ownedBy } from '../state.ts'
+import type { InvoiceState, ItemState, SubState } from '../state.ts'
+import { need } from '../world.ts'
+import type { World } from '../world.ts'
 
 const HOUR = 3_600
 const DAY = 86_400

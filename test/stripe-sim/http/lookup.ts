@@ -1,8 +1,8 @@
 // From an id to its wire object, and `expand[]`: replaces ids in a response by the objects they name.
 
-import { invalid } from './errors.ts'
-import { chargeWire, invoiceWire } from './shapes-money.ts'
-import { disputeWire, refundWire, sessionWire, invoicePaymentWire } from './shapes-checkout.ts'
+import { invalid } from '../errors.ts'
+import { chargeWire, invoiceWire } from '../wire/invoice.ts'
+import { disputeWire, refundWire, sessionWire, invoicePaymentWire } from '../wire/checkout.ts'
 import {
   clockWire,
   customerWire,
@@ -10,11 +10,11 @@ import {
   embeddedList,
   priceWire,
   productWire,
-} from './shapes.ts'
-import { subscriptionWire } from './shapes-subscription.ts'
-import { ownedBy } from './state.ts'
-import type { Store } from './state.ts'
-import type { World } from './world.ts'
+} from '../wire/catalog.ts'
+import { subscriptionWire } from '../wire/subscription.ts'
+import { ownedBy } from '../state.ts'
+import type { Store } from '../state.ts'
+import type { World } from '../world.ts'
 
 type Hash = Record<string, unknown>
 type Finder = (world: World, id: string) => object | null

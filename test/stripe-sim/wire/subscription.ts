@@ -2,11 +2,11 @@
 // conventions.
 
 import type Stripe from 'stripe'
-import { embeddedList, planWire, priceWire } from './shapes.ts'
-import type { Wire } from './shapes.ts'
-import type { ItemState, SubState } from './state.ts'
-import { need } from './world.ts'
-import type { World } from './world.ts'
+import { embeddedList, planWire, priceWire } from './catalog.ts'
+import type { Wire } from './catalog.ts'
+import type { ItemState, SubState } from '../state.ts'
+import { need } from '../world.ts'
+import type { World } from '../world.ts'
 
 export const itemWire = (world: World, sub: SubState, item: ItemState) => {
   const price = need(world, 'price', item.price)
