@@ -17,7 +17,8 @@ declare module 'vitest' {
 
 export default async (project: TestProject) => {
   // The workers inherit it; the last project reads what they wrote.
-  process.env['GOODSTANDING_TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'goodstanding-logs-'))
+  const logs = mkdtempSync(join(tmpdir(), 'goodstanding-logs-'))
+  process.env['GOODSTANDING_TEST_LOGS'] = logs
   const given = process.env['TEST_DATABASE_URL']
   const server =
     given === undefined || given === '' ? await startThrowAway() : { url: given, stop: async () => {} }
@@ -25,7 +26,12 @@ export default async (project: TestProject) => {
   await adminQuery(server.url, `create database ${TEMPLATE}`)
   await applySchema(databaseUrl(server.url, TEMPLATE), () => {})
   project.provide('adminUrl', server.url)
-  return () => server.stop()
+  return async () => {
+    await server.stop()
+    for (const folder of [logs, process.env['STRIPE_SIM_WITNESS']]) {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    }
+  }
 }
 
 // Nothing of it outlives the run, so it need not reach the disk.

@@ -1,6 +1,7 @@
 // The vocabulary of the system specs: a Stripe double, a database of one's own, and the service between them.
 import { onTestFinished } from 'vitest'
 import { createLog } from '../../src/log.ts'
+import { sharedHonesty } from '../stripe-sim/honesty/check.ts'
 import { startStripeSim, type SimAccount, type StripeSim } from '../stripe-sim/sim.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { capturedLog } from './log-capture.ts'
@@ -31,6 +32,7 @@ export type World = Service & {
 export const openWorld = async (options: WorldOptions = {}): Promise<World> => {
   const accounts = options.accounts ?? [ACCOUNT]
   const sim = await startStripeSim({
+    honesty: sharedHonesty(),
     accounts,
     ...(options.seed !== undefined && { seed: options.seed }),
     now: Date.now(),

@@ -4,8 +4,11 @@
 
 import { seededRng, shuffled } from './ids.ts'
 import type { Rng } from './ids.ts'
-import { signedHeaders } from './signing.ts'
-import type { SimAccount, StripeEvent } from './world.ts'
+import { send, textOf } from './signing.ts'
+import type { EndpointState } from './records-platform.ts'
+import { put } from './state.ts'
+import { render } from './wire/render.ts'
+import type { SimAccount, StripeEvent, World } from './world.ts'
 
 export type DeliveryTry = {
   eventId: string
@@ -33,12 +36,14 @@ export type FlushStats = {
   duplicated: number
 }
 export type PostOptions = { signWith?: string; timestamp?: number; url?: string; body?: string }
+/** `apiVersion`: other than the account's; `connect`: gets the events of connected accounts. */
+export type EndpointOptions = { secret?: string; types?: string[]; apiVersion?: string; connect?: boolean }
 export type Delivery = {
   mode: 'auto' | 'manual'
   timeoutMs: number
   log: DeliveryTry[]
   /** Registers an endpoint; `types` limits what it gets. Events from before are not sent to it. */
-  to(account: string, url: string, options?: { secret?: string; types?: string[] }): void
+  to(account: string, url: string, options?: EndpointOptions): void
   flush(options?: FlushOptions): Promise<FlushStats>
   redeliver(options?: FlushOptions & { failedOnly?: boolean; all?: boolean }): Promise<FlushStats>
   post(account: string, event: StripeEvent, options?: PostOptions): Promise<{ status: number; body: string }>
@@ -47,61 +52,70 @@ export type Delivery = {
   pending(): { eventId: string; account: string; tries: number; state: PendingState }[]
 }
 type PendingState = 'waiting' | 'failed' | 'lost' | 'delivered'
-type Endpoint = { account: string; url: string; secret: string; types: string[] | null }
-type Entry = { event: StripeEvent; endpoint: Endpoint; tries: number; state: PendingState }
-export type DeliveryEngine = Delivery & { announce(account: string, event: StripeEvent): void }
+/** `event` counts its endpoints; `body` is what this endpoint gets: in its version, with `account` where it is Connect's. */
+type Entry = {
+  event: StripeEvent
+  body: StripeEvent
+  account: string
+  endpoint: EndpointState
+  tries: number
+  state: PendingState
+}
+export type DeliveryEngine = Delivery & {
+  announce(account: string, event: StripeEvent, raw: object): void
+  /** One more try of one event at one endpoint, whatever was before. */
+  resend(event: StripeEvent, endpoint: EndpointState): void
+}
 
 const TIMEOUT_MS = 10_000
 
-export const createDelivery = (accounts: SimAccount[]): DeliveryEngine => {
-  const endpoints: Endpoint[] = []
+export const createDelivery = (
+  accounts: SimAccount[],
+  worldOf: (account: string) => World,
+): DeliveryEngine => {
   const entries: Entry[] = []
   const inFlight = new Set<Promise<unknown>>()
   const secretOf = (name: string) => accounts.find((account) => account.name === name)?.webhookSecret ?? ''
 
   const attempt = (entry: Entry) => tryOnce(entry, delivery)
-  const run = (chosen: Entry[], options: FlushOptions) => runEntries(chosen, options, attempt)
-
+  const inState = (states: readonly PendingState[]) => entries.filter(({ state }) => states.includes(state))
+  const begin = (entry: Entry): void => {
+    // After the verb has returned, as the network would.
+    const sent = new Promise((resolve) => setImmediate(resolve)).then(() => attempt(entry))
+    inFlight.add(sent)
+    void sent.finally(() => inFlight.delete(sent))
+  }
   const delivery: DeliveryEngine = {
     mode: 'manual',
     timeoutMs: TIMEOUT_MS,
     log: [],
-    to: (account, url, options = {}) => {
-      const secret = options.secret ?? secretOf(account)
-      endpoints.push({ account, url, secret, types: options.types ?? null })
-    },
-    announce: (account, event) => {
-      for (const endpoint of endpoints) {
-        if (endpoint.account !== account || endpoint.types?.includes(event.type) === false) continue
-        const entry: Entry = { event, endpoint, tries: 0, state: 'waiting' }
+    to: (account, url, options = {}) =>
+      register(worldOf(account), url, { secret: secretOf(account), ...options }),
+    announce: (account, event, raw) => {
+      for (const { endpoint, connect } of audienceOf(accounts, worldOf, account)) {
+        if (endpoint.disabled || !(endpoint.types.includes('*') || endpoint.types.includes(event.type)))
+          continue
+        const body = forEndpoint(event, raw, endpoint, connect ? worldOf(account).account.id : null)
+        const entry: Entry = { event, body, account, endpoint, tries: 0, state: 'waiting' }
         event.pending_webhooks += 1
         entries.push(entry)
-        if (delivery.mode === 'manual') continue
-        // After the verb has returned, as the network would.
-        const sent = new Promise((resolve) => setImmediate(resolve)).then(() => attempt(entry))
-        inFlight.add(sent)
-        void sent.finally(() => inFlight.delete(sent))
+        if (delivery.mode === 'auto') begin(entry)
       }
     },
-    flush: (options = {}) =>
-      run(
-        entries.filter((entry) => entry.state === 'waiting' || entry.state === 'failed'),
-        options,
-      ),
-    redeliver: (options = {}) =>
-      run(
-        entries.filter(
-          (entry) =>
-            entry.state === 'failed' ||
-            (entry.state === 'lost' && options.failedOnly !== true) ||
-            (options.all === true && entry.state === 'delivered'),
-        ),
-        options,
-      ),
+    resend: (event, endpoint) => {
+      const known = entries.find((entry) => entry.event === event && entry.endpoint === endpoint)
+      begin(known ?? { event, body: event, account: '', endpoint, tries: 0, state: 'waiting' })
+    },
+    flush: (options = {}) => runEntries(inState(['failed', 'waiting']), options, attempt),
+    redeliver: (options = {}) => {
+      const lost = options.failedOnly === true ? [] : (['lost'] as const)
+      const done = options.all === true ? (['delivered'] as const) : []
+      return runEntries(inState(['failed', ...lost, ...done]), options, attempt)
+    },
     post: async (account, event, options = {}) => {
-      const url = options.url ?? endpoints.find((endpoint) => endpoint.account === account)?.url
+      const url = options.url ?? endpointsOf(worldOf(account))[0]?.url
       if (url === undefined) throw new Error(`No endpoint registered for account ${account}`)
-      const body = options.body ?? bodyOf(event)
+      const body = options.body ?? textOf(event)
       return send(url, body, options.signWith ?? secretOf(account), delivery.timeoutMs, options.timestamp)
     },
     settled: async () => {
@@ -112,18 +126,67 @@ export const createDelivery = (accounts: SimAccount[]): DeliveryEngine => {
   return delivery
 }
 
-const summaryOf = ({ event, endpoint, tries, state }: Entry) => ({
+const endpointsOf = (world: World): EndpointState[] => [...world.store.endpoint.values()]
+
+const register = (world: World, url: string, options: EndpointOptions & { secret: string }): void =>
+  void put(world.store, 'endpoint', {
+    id: world.requestId('we'),
+    created: world.now(),
+    url,
+    secret: options.secret,
+    types: options.types ?? ['*'],
+    apiVersion: options.apiVersion ?? null,
+    connect: options.connect ?? false,
+    disabled: false,
+    description: null,
+    metadata: {},
+  })
+
+// The account's own endpoints, and the Connect endpoints of the platform that it belongs to.
+const audienceOf = (
+  accounts: SimAccount[],
+  worldOf: (account: string) => World,
+  account: string,
+): { endpoint: EndpointState; connect: boolean }[] => {
+  const platform = accounts.find(({ name }) => name === account)?.connectedTo
+  const own = endpointsOf(worldOf(account)).filter(({ connect }) => !connect)
+  const theirs = platform === undefined ? [] : endpointsOf(worldOf(platform)).filter(({ connect }) => connect)
+  return [
+    ...own.map((endpoint) => ({ endpoint, connect: false })),
+    ...theirs.map((endpoint) => ({ endpoint, connect: true })),
+  ]
+}
+
+const forEndpoint = (
+  event: StripeEvent,
+  raw: object,
+  { apiVersion }: EndpointState,
+  connectedId: string | null,
+): StripeEvent => {
+  if (apiVersion === null && connectedId === null) return event
+  const object =
+    apiVersion === null ? event.data.object : (render(raw, apiVersion) as Record<string, unknown>)
+  return {
+    ...event,
+    ...(apiVersion === null ? {} : { api_version: apiVersion }),
+    ...(connectedId === null ? {} : { account: connectedId }),
+    data: { ...event.data, object },
+  }
+}
+
+const summaryOf = ({ event, account, tries, state }: Entry) => ({
   eventId: event.id,
-  account: endpoint.account,
+  account,
   tries,
   state,
 })
 
 const tryOnce = async (entry: Entry, { timeoutMs, log }: Delivery): Promise<boolean> => {
-  const { event, endpoint } = entry
-  const { status } = await send(endpoint.url, bodyOf(event), endpoint.secret, timeoutMs)
+  const { event, endpoint, account } = entry
+  const body = textOf({ ...entry.body, pending_webhooks: event.pending_webhooks })
+  const { status } = await send(endpoint.url, body, endpoint.secret, timeoutMs)
   entry.tries += 1
-  const row = { eventId: event.id, type: event.type, account: endpoint.account, url: endpoint.url }
+  const row = { eventId: event.id, type: event.type, account, url: endpoint.url }
   log.push({ ...row, at: Date.now(), status })
   const delivered = status >= 200 && status < 300
   // Once delivered, a failed duplicate changes nothing.
@@ -133,9 +196,6 @@ const tryOnce = async (entry: Entry, { timeoutMs, log }: Delivery): Promise<bool
   }
   return delivered
 }
-
-// Stripe sends indented JSON; the signature covers these very bytes.
-const bodyOf = (event: StripeEvent): string => JSON.stringify(event, null, 2)
 
 const runEntries = async (
   chosen: Entry[],
@@ -167,20 +227,4 @@ const runEntries = async (
   }
   await Promise.all(Array.from({ length: Math.max(1, concurrency) }, worker))
   return stats
-}
-
-const send = async (url: string, body: string, secret: string, timeoutMs: number, timestamp?: number) => {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      body,
-      headers: signedHeaders(body, secret, timestamp),
-      // To Stripe a redirect is a failure.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    return { status: response.status, body: await response.text() }
-  } catch (error) {
-    return { status: 0, body: error instanceof Error ? error.message : String(error) }
-  }
 }

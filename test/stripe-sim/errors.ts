@@ -1,7 +1,15 @@
 // Stripe's error envelope. Business verbs and HTTP handlers throw the same error: over HTTP it becomes a
 // response, in a test it is an ordinary exception with a readable message.
 
-export type ErrorBody = { type: string; code?: string; message: string; param?: string }
+export type ErrorBody = {
+  type: string
+  code?: string
+  message: string
+  param?: string
+  decline_code?: string
+  advice_code?: string
+  network_decline_code?: string
+}
 export type ApiError = Error & { httpStatus: number; body: ErrorBody }
 
 export const apiError = (httpStatus: number, body: ErrorBody): ApiError =>
@@ -26,6 +34,18 @@ export const invalid = (message: string, param?: string, code?: string): ApiErro
     ...(code === undefined ? {} : { code }),
   })
 
+export const wrongParameter = ({
+  param,
+  kind,
+}: {
+  param: string
+  kind: 'invalid' | 'missing' | 'unknown'
+}): ApiError => {
+  if (kind === 'unknown') return invalid(`Received unknown parameter: ${param}`, param, 'parameter_unknown')
+  if (kind === 'missing') return invalid(`Missing required param: ${param}.`, param, 'parameter_missing')
+  return invalid(`Invalid ${param}`, param)
+}
+
 /** What Stripe says in general failures; also what injected faults say. */
 export const FAILURES = {
   401: () => apiError(401, { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_****' }),
@@ -48,9 +68,19 @@ export const FAILURES = {
   503: () => apiError(503, { type: 'api_error', message: 'Stripe is unavailable, please retry' }),
 } as const
 
-export const errorText = (error: ApiError): string => {
-  const request_log_url = 'https://dashboard.stripe.com/test/workbench/logs?object=req_sim'
-  return JSON.stringify({ error: { ...error.body, request_log_url } }, null, 2)
+// As recorded: sorted, with where to read on; a wrong key gets no link to a log.
+export const errorText = (error: ApiError, requestId: string): string => {
+  const { code } = error.body
+  const links = {
+    ...(code === undefined
+      ? {}
+      : { doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }),
+    ...(error.httpStatus === 401
+      ? {}
+      : { request_log_url: `https://dashboard.stripe.com/test/workbench/logs?object=${requestId}` }),
+  }
+  const entries = Object.entries({ ...error.body, ...links }).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify({ error: Object.fromEntries(entries) }, null, 2)
 }
 
 // A bug of the simulator: say so loudly instead of looking like a Stripe outage.

@@ -5,7 +5,7 @@
 import { fixedFeatures, mergedFeatures, rankOf } from './oracle-merge.ts'
 import type { Features, Grant, Judged, OracleCatalog, OracleState } from './oracle-merge.ts'
 import type { Shop } from './shop.ts'
-import type { InvoiceState, ItemState, PriceState, SubState } from './state.ts'
+import type { InvoiceState, ItemState, PriceState, SubState } from './records.ts'
 import { ownedBy } from './state.ts'
 import type { World } from './world.ts'
 

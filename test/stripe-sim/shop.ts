@@ -4,18 +4,22 @@
 import * as catalog from './life/catalog.ts'
 import { checkout, settleCheckout } from './life/checkout.ts'
 import type { CheckoutInput } from './life/checkout.ts'
-import * as invoices from './life/invoices.ts'
+import { openDispute, refundCharge } from './life/charges.ts'
 import * as lifecycle from './life/lifecycle.ts'
+import * as customers from './life/customers.ts'
+import * as verbs from './life/invoice-verbs.ts'
+import type { Payment } from './life/invoices.ts'
 import { findWire } from './http/lookup.ts'
 import { render } from './wire/render.ts'
 import { invoiceWire } from './wire/invoice.ts'
-import { disputeWire, refundWire, sessionWire } from './wire/checkout.ts'
+import { sessionWire } from './wire/checkout.ts'
+import { disputeWire, refundWire } from './wire/money-back.ts'
 import { clockWire, customerWire, deletedCustomerWire, priceWire, productWire } from './wire/catalog.ts'
 import { subscriptionWire } from './wire/subscription.ts'
 import { ownedBy } from './state.ts'
-import type { InvoiceState, Metadata, PriceState, SessionState, SubState } from './state.ts'
+import type { InvoiceState, Metadata, PriceState, SessionState, SubState } from './records.ts'
 import * as subscriptions from './life/subscriptions.ts'
-import type { Payment, SubscribeOptions, UpdateOptions } from './life/subscriptions.ts'
+import type { SubscribeOptions, UpdateOptions } from './life/subscriptions.ts'
 import { LATEST_VERSION, need } from './world.ts'
 import type { EventExtra, StripeEvent, World } from './world.ts'
 
@@ -36,17 +40,16 @@ export const openShop = (world: World) => {
       sold(world.mutate(need(world, 'session', id).customer ?? '', () => settleCheckout(world, id, payment))),
 
     invoice: (input: { customer: string; amount: number; payment?: Payment | 'open' }) =>
-      wireInvoice(world.mutate(input.customer, () => invoices.oneOffInvoice(world, input))),
-    payInvoice: (id: string) => wireInvoice(forInvoice(id, () => invoices.payInvoice(world, id))),
-    voidInvoice: (id: string) => wireInvoice(forInvoice(id, () => invoices.voidInvoice(world, id))),
-    markUncollectible: (id: string) =>
-      wireInvoice(forInvoice(id, () => invoices.markUncollectible(world, id))),
+      wireInvoice(world.mutate(input.customer, () => verbs.oneOffInvoice(world, input))),
+    payInvoice: (id: string) => wireInvoice(forInvoice(id, () => verbs.payInvoice(world, id))),
+    voidInvoice: (id: string) => wireInvoice(forInvoice(id, () => verbs.voidInvoice(world, id))),
+    markUncollectible: (id: string) => wireInvoice(forInvoice(id, () => verbs.markUncollectible(world, id))),
     refund: (invoiceId: string, amount?: number) =>
-      refundWire(forInvoice(invoiceId, () => invoices.refundInvoice(world, invoiceId, amount))),
+      refundWire(forInvoice(invoiceId, () => refundCharge(world, chargeOf(world, invoiceId), amount))),
     dispute: (invoiceId: string) =>
       disputeWire(
         world,
-        forInvoice(invoiceId, () => invoices.disputeInvoice(world, invoiceId)),
+        forInvoice(invoiceId, () => openDispute(world, chargeOf(world, invoiceId))),
       ),
 
     /** For the oracle: the host product said so itself, past Stripe. */
@@ -56,7 +59,9 @@ export const openShop = (world: World) => {
     failPayments: (customer: string, fails: boolean) =>
       void (need(world, 'customer', customer).failPayments = fails),
     tick: () => lifecycle.tick(world),
-    emit: (type: string, object: object, extra?: EventExtra): StripeEvent => world.emit(type, object, extra),
+    /** Any event, also one that Stripe would never send. */
+    emit: (type: string, object: object, extra?: EventExtra): StripeEvent =>
+      world.emit(type, object, { ...extra, forged: true }),
     events: (): StripeEvent[] => [...world.events],
 
     subscription: (id: string) => wireSub(need(world, 'subscription', id)),
@@ -82,7 +87,7 @@ const subscriptionVerbs = (world: World) => {
       wireSub(world.mutate(customer, () => subscriptions.subscribe(world, customer, options))),
     updateSubscription: (id: string, options: UpdateOptions) =>
       forSub(id, () => {
-        if (options.trialEnd === 'now') lifecycle.endTrial(world, id, {})
+        if (options.trialEnd === 'now') lifecycle.endTrial(world, id)
         return subscriptions.updateSubscription(world, id, options)
       }),
     cancel: (id: string) => forSub(id, () => subscriptions.cancelSubscription(world, id)),
@@ -106,23 +111,33 @@ const shelf = (world: World) => ({
     id: string,
     patch: Pick<Partial<PriceState>, 'lookupKey' | 'active'> & { transferLookupKey?: boolean },
   ) => priceWire(world, catalog.updatePrice(world, id, patch)),
-  customer: (input: catalog.CustomerInput = {}) => customerWire(world, catalog.createCustomer(world, input)),
+  customer: (input: customers.CustomerInput = {}) =>
+    customerWire(world, customers.createCustomer(world, input)),
   updateCustomer: (id: string, patch: { metadata?: Metadata; email?: string }) =>
     customerWire(
       world,
-      world.mutate(id, () => catalog.updateCustomer(world, id, patch)),
+      world.mutate(id, () => customers.updateCustomer(world, id, patch)),
     ),
   deleteCustomer: (id: string) =>
-    deletedCustomerWire(world.mutate(id, () => catalog.deleteCustomer(world, id))),
+    deletedCustomerWire(world.mutate(id, () => customers.deleteCustomer(world, id))),
   /** Moves a test clock and applies what that makes due. */
   advanceTestClock: (id: string, frozenTimeMs: number) => {
     const clock = need(world, 'clock', id)
     clock.frozenTime = subscriptions.toSeconds(frozenTimeMs)
+    clock.advancing = true
+    world.emit('test_helpers.test_clock.advancing', clockWire(world, clock))
     lifecycle.tick(world)
+    clock.advancing = false
     world.emit('test_helpers.test_clock.ready', clockWire(world, clock))
     return clockWire(world, clock)
   },
 })
+
+const chargeOf = (world: World, invoiceId: string) => {
+  const invoice = need(world, 'invoice', invoiceId, 'invoice')
+  if (invoice.charge === null) throw new Error(`Invoice ${invoiceId} has no successful charge.`)
+  return need(world, 'charge', invoice.charge)
+}
 
 const soldThrough = (world: World, session: SessionState) => {
   const customer = need(world, 'customer', session.customer ?? '')

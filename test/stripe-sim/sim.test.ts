@@ -65,7 +65,11 @@ test('a wrong key, an unknown id and a deleted customer answer as Stripe does', 
 test('what the API writes emits events with previous attributes and the idempotency key', async () => {
   const sim = await start()
   const stripe = client(sim)
-  const customer = await stripe.customers.create({ metadata: { tenant_id: 't1' } })
+  const customer = await stripe.customers.create({
+    metadata: { tenant_id: 't1' },
+    payment_method: 'pm_card_visa',
+    invoice_settings: { default_payment_method: 'pm_card_visa' },
+  })
   const created = { customer: customer.id, items: [{ price: 'price_pro', quantity: 2 }] }
   const sub = await stripe.subscriptions.create(created, { idempotencyKey: 'once' })
   const again = await stripe.subscriptions.create(created, { idempotencyKey: 'once' })

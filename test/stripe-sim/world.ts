@@ -4,9 +4,11 @@
 import { missing } from './errors.ts'
 import { hashSeed, makeIds, seededRng } from './ids.ts'
 import type { MakeId } from './ids.ts'
-import { previousAttributes, render } from './wire/render.ts'
+import { witness } from './honesty/witness.ts'
+import { eraOf, previousAttributes, render } from './wire/render.ts'
 import { emptyStore, snapshotOf } from './state.ts'
-import type { CustomerSnapshot, CustomerState, Kind, Kinds, Store } from './state.ts'
+import type { CustomerState, Kind, Kinds } from './records.ts'
+import type { CustomerSnapshot, Store } from './state.ts'
 
 export type SimAccount = {
   name: string
@@ -15,10 +17,13 @@ export type SimAccount = {
   livemode: boolean
   webhookSecret: string
   apiVersion?: string
+  /** Name of the platform account whose Connect endpoints hear of this one. */
+  connectedTo?: string
 }
 export type StripeEvent = {
   id: string
   object: 'event'
+  account?: string
   api_version: string
   created: number
   data: { object: Record<string, unknown>; previous_attributes?: Record<string, unknown> }
@@ -29,6 +34,8 @@ export type StripeEvent = {
 }
 export type EventExtra = Partial<Omit<StripeEvent, 'data' | 'type'>> & {
   previousAttributes?: Record<string, unknown>
+  /** By a test, like nothing that Stripe would say. */
+  forged?: boolean
 }
 /** Who said that a customer belongs to a tenant, in the order in which it was said. */
 export type LinkEvidence = {
@@ -48,7 +55,8 @@ export type World = {
   history: Map<string, CustomerSnapshot[]>
   lastChanged: string | null
   request: StripeEvent['request']
-  onEvent: (event: StripeEvent) => void
+  /** `raw`: the object for every version, see wire/render.ts. */
+  onEvent: (event: StripeEvent, raw: object) => void
   /** Seconds; of the customer's test clock if it is on one. */
   now(customer?: string): number
   at<T>(seconds: number, action: () => T): T
@@ -111,7 +119,7 @@ export const createWorld = (account: SimAccount, seed: number, nowMs: () => numb
 }
 
 const emitEvent = (world: World, type: string, object: object, extra: EventExtra): StripeEvent => {
-  const { previousAttributes: previous, ...fields } = extra
+  const { previousAttributes: previous, forged = false, ...fields } = extra
   const rendered = render(object, world.version) as Record<string, unknown>
   const customer = typeof rendered['customer'] === 'string' ? rendered['customer'] : String(rendered['id'])
   const event: StripeEvent = {
@@ -126,8 +134,9 @@ const emitEvent = (world: World, type: string, object: object, extra: EventExtra
     type,
     ...fields,
   }
+  if (!forged && eraOf(world.version) === 'item') witness(event, type)
   world.events.push(event)
-  world.onEvent(event)
+  world.onEvent(event, object)
   return event
 }
 
@@ -158,4 +167,13 @@ export const noteLink = (world: World, customer: string, tenant: string | undefi
   if (tenant !== undefined && tenant !== '') world.evidence.push({ customer, tenant, source: 'metadata' })
 }
 
-const WORDS: Partial<Record<Kind, string>> = { session: 'checkout.session', clock: 'test clock' }
+const WORDS: Partial<Record<Kind, string>> = {
+  session: 'checkout.session',
+  clock: 'test clock',
+  method: 'PaymentMethod',
+  intent: 'payment_intent',
+  setupIntent: 'setupintent',
+  schedule: 'subscription schedule',
+  invoiceItem: 'invoiceitem',
+  endpoint: 'webhook endpoint',
+}

@@ -51,6 +51,26 @@ export const strings = (params: Params, key: string): string[] =>
 export const hashes = (params: Params, key: string): Params[] =>
   list(params, key).filter((entry): entry is Params => typeof entry === 'object' && !Array.isArray(entry))
 
+/** Without the keys that were not given. */
+export const given = <T extends Record<string, unknown>>(
+  all: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never
+
+/** One of some words; others are refused as Stripe does. */
+export const word = <T extends string>(params: Params, key: string, words: readonly T[]): T | undefined => {
+  const value = str(params, key)
+  if (value === undefined) return undefined
+  const known = words.find((each) => each === value)
+  if (known === undefined) throw invalid(`Invalid ${key}: must be one of ${words.join(', ')}`, key)
+  return known
+}
+
+export const metadataOf = (params: Params): Record<string, string> | undefined => {
+  const metadata = hash(params, 'metadata')
+  return metadata === undefined ? undefined : stringMap(metadata)
+}
+
 export const stringMap = (params: Params | undefined): Record<string, string> => {
   const entries = Object.entries(params ?? {})
   return Object.fromEntries(
@@ -61,14 +81,22 @@ export const stringMap = (params: Params | undefined): Record<string, string> =>
 const bracketed = (text: string): string[] =>
   [...text.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '')
 
+// `a[][b]=1&a[][c]=2&a[][b]=3` is two hashes: a new one begins where the key is taken. (As Stripe and its CLI mean it.)
 const assign = (root: Params, path: string[], value: string): void => {
   let node = root
   for (const [index, key] of path.entries()) {
-    const name = key === '' ? String(Object.keys(node).length) : key
+    const name = key === '' ? nextIndex(node, path[index + 1]) : key
     if (index === path.length - 1) node[name] = value
     else {
       const next = node[name]
       node = typeof next === 'object' && !Array.isArray(next) ? next : (node[name] = {} as Params)
     }
   }
+}
+
+const nextIndex = (list: Params, following: string | undefined): string => {
+  const length = Object.keys(list).length
+  const last = list[String(length - 1)]
+  const open = following !== undefined && typeof last === 'object' && !(following in last)
+  return String(open ? length - 1 : length)
 }

@@ -1,8 +1,7 @@
 // From an id to its wire object, and `expand[]`: replaces ids in a response by the objects they name.
 
 import { invalid } from '../errors.ts'
-import { chargeWire, invoiceWire } from '../wire/invoice.ts'
-import { disputeWire, refundWire, sessionWire, invoicePaymentWire } from '../wire/checkout.ts'
+import { sessionWire, invoicePaymentWire } from '../wire/checkout.ts'
 import {
   clockWire,
   customerWire,
@@ -11,6 +10,12 @@ import {
   priceWire,
   productWire,
 } from '../wire/catalog.ts'
+import { couponWire, discountWire } from '../wire/discounts.ts'
+import { endpointWire } from '../wire/endpoint.ts'
+import { invoiceItemWire, invoiceWire } from '../wire/invoice.ts'
+import { disputeWire, refundWire } from '../wire/money-back.ts'
+import { chargeWire, intentWire, methodWire, setupIntentWire } from '../wire/payments.ts'
+import { scheduleWire } from '../wire/schedule.ts'
 import { subscriptionWire } from '../wire/subscription.ts'
 import { ownedBy } from '../state.ts'
 import type { Store } from '../state.ts'
@@ -23,12 +28,32 @@ type Finder = (world: World, id: string) => object | null
 const found = <T>(record: T | undefined, wire: (record: T) => object): object | null =>
   record === undefined ? null : wire(record)
 
+function findDiscount(world: World, id: string): object | null {
+  for (const sub of world.store.subscription.values()) {
+    if (sub.discount?.id === id)
+      return discountWire(sub.discount, { customer: sub.customer, subscription: sub.id })
+  }
+  for (const customer of world.store.customer.values()) {
+    if (customer.discount?.id === id) return discountWire(customer.discount, { customer: customer.id })
+  }
+  return null
+}
+
 const FINDERS: Record<string, Finder> = {
   cus: (w, id) =>
     found(w.store.customer.get(id), (r) => (r.deleted ? deletedCustomerWire(r) : customerWire(w, r))),
   prod: (w, id) => found(w.store.product.get(id), (r) => productWire(w, r)),
   price: (w, id) => found(w.store.price.get(id), (r) => priceWire(w, r)),
-  sub: (w, id) => found(w.store.subscription.get(id), (r) => subscriptionWire(w, r)),
+  sub: (w, id) =>
+    id.startsWith('sub_sched_')
+      ? found(w.store.schedule.get(id), (r) => scheduleWire(w, r))
+      : found(w.store.subscription.get(id), (r) => subscriptionWire(w, r)),
+  ii: (w, id) => found(w.store.invoiceItem.get(id), (r) => invoiceItemWire(w, r)),
+  pm: (w, id) => found(w.store.method.get(id), (r) => methodWire(w, r)),
+  pi: (w, id) => found(w.store.intent.get(id), (r) => intentWire(w, r)),
+  seti: (w, id) => found(w.store.setupIntent.get(id), (r) => setupIntentWire(w, r)),
+  we: (w, id) => found(w.store.endpoint.get(id), (r) => endpointWire(w, r)),
+  di: findDiscount,
   in: (w, id) => found(w.store.invoice.get(id), (r) => invoiceWire(w, r)),
   ch: (w, id) => found(w.store.charge.get(id), (r) => chargeWire(w, r)),
   re: (w, id) => found(w.store.refund.get(id), (r) => refundWire(r)),
@@ -38,8 +63,11 @@ const FINDERS: Record<string, Finder> = {
 }
 
 // Tests choose ids freely (`price_pro`, `cus_a`), so the prefix finds the kind and the store decides.
-export const findWire = (world: World, id: string): object | null =>
-  FINDERS[id.split('_')[0] ?? '']?.(world, id) ?? null
+export const findWire = (world: World, id: string): object | null => {
+  const coupon = world.store.coupon.get(id)
+  if (coupon !== undefined) return couponWire(world, coupon)
+  return FINDERS[id.split('_')[0] ?? '']?.(world, id) ?? null
+}
 
 /** The world with another store: what a stale read sees. */
 export const worldWith = (world: World, store: Store): World => ({ ...world, store })

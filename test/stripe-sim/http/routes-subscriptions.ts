@@ -1,19 +1,20 @@
-// The routes of subscriptions, subscription items and invoices.
+// The routes of subscriptions and subscription items.
 
 import { invalid, missing } from '../errors.ts'
-import { bool, hash, hashes, int, str, stringMap } from './form.ts'
-import type { Params } from './form.ts'
-import { finalizeInvoice } from '../life/invoices.ts'
+import { noMethod } from '../life/invoice-verbs.ts'
 import type { ItemPatch } from '../life/items.ts'
-import { page } from './routing.ts'
-import type { Route, RouteContext } from './routing.ts'
-import { invoiceWire } from '../wire/invoice.ts'
-import { itemWire, subscriptionWire } from '../wire/subscription.ts'
-import { ownedBy } from '../state.ts'
-import type { PauseBehavior, SubState } from '../state.ts'
+import { chooseMethod } from '../life/methods.ts'
 import { patchItems } from '../life/subscriptions.ts'
 import type { UpdateOptions } from '../life/subscriptions.ts'
+import type { ItemState, PauseBehavior, SubState } from '../records.ts'
+import { ownedBy } from '../state.ts'
+import { deletedItemWire, itemWire, subscriptionWire } from '../wire/subscription.ts'
 import { need } from '../world.ts'
+import type { World } from '../world.ts'
+import { bool, given, hash, hashes, int, str, stringMap, word } from './form.ts'
+import type { Params } from './form.ts'
+import { page, retrieve } from './routing.ts'
+import type { Route, RouteContext } from './routing.ts'
 
 const listSubscriptions = (context: RouteContext) => {
   const { world, query } = context
@@ -44,28 +45,51 @@ const statusMatches = (sub: SubState, wanted: string | undefined): boolean => {
 }
 
 const createSubscription = ({ world, shop, body }: RouteContext) => {
-  const now = world.now(str(body, 'customer'))
+  const customer = str(body, 'customer') ?? ''
+  const now = world.now(customer)
   const trialEnd = int(body, 'trial_end')
   const trialDays =
     int(body, 'trial_period_days') ?? (trialEnd === undefined ? undefined : (trialEnd - now) / 86_400)
   const backdate = int(body, 'backdate_start_date')
-  const created = shop.subscribe(str(body, 'customer') ?? '', {
+  const sent = str(body, 'collection_method') === 'send_invoice'
+  const defaultMethod = str(body, 'default_payment_method')
+  const incomplete = str(body, 'payment_behavior') === 'default_incomplete'
+  if (!sent && !incomplete && trialDays === undefined) refuseUnpayable(world, customer, defaultMethod)
+  const trial = hash(hash(body, 'trial_settings') ?? {}, 'end_behavior')
+  const created = shop.subscribe(customer, {
     items: hashes(body, 'items').map((item) => ({
-      price: str(item, 'price') ?? '',
+      price: str(item, 'price') ?? str(item, 'plan') ?? '',
       quantity: int(item, 'quantity') ?? 1,
     })),
     metadata: stringMap(hash(body, 'metadata')),
-    ...(trialDays === undefined ? {} : { trialDays }),
-    ...(backdate === undefined ? {} : { backdateMs: (now - backdate) * 1000 }),
-    ...(str(body, 'collection_method') === 'send_invoice' ? { collection: 'send_invoice' } : {}),
-    ...(str(body, 'payment_behavior') === 'default_incomplete' ? { firstPayment: 'processing' } : {}),
+    ...given({
+      trialDays,
+      backdateMs: backdate === undefined ? undefined : (now - backdate) * 1000,
+      collection: sent ? ('send_invoice' as const) : undefined,
+      firstPayment: incomplete ? ('open' as const) : undefined,
+      daysUntilDue: int(body, 'days_until_due'),
+      defaultMethod,
+      coupon: couponIn(body),
+      onTrialEnd: trial === undefined ? undefined : word(trial, 'missing_payment_method', AT_TRIAL_END),
+    }),
   })
-  const options = updateOptions(body)
-  const later = options.cancelAt !== undefined || options.cancelAtPeriodEnd === true
-  return subscriptionWire(
-    world,
-    need(world, 'subscription', later ? shop.updateSubscription(created.id, options).id : created.id),
-  )
+  const { cancelAt, cancelAtPeriodEnd } = updateOptions(body)
+  if (cancelAt !== undefined || cancelAtPeriodEnd === true) {
+    shop.updateSubscription(created.id, given({ cancelAt, cancelAtPeriodEnd }))
+  }
+  return subscriptionWire(world, need(world, 'subscription', created.id))
+}
+
+const AT_TRIAL_END = ['cancel', 'create_invoice', 'pause'] as const
+
+// Stripe does not begin what it could not charge.
+const refuseUnpayable = (world: World, customer: string, method: string | undefined): void => {
+  if (chooseMethod(world, customer, undefined, method).outcome === 'no_method') throw noMethod()
+}
+
+const couponIn = (body: Params): string | undefined => {
+  const [first] = hashes(body, 'discounts')
+  return first === undefined ? str(body, 'coupon') : str(first, 'coupon')
 }
 
 const updateSubscription = ({ world, shop, ids: [id = ''], body }: RouteContext) => {
@@ -97,6 +121,10 @@ const updateOptions = (body: Params): UpdateOptions => {
   const pause = hash(body, 'pause_collection')
   const resumesAt = pause === undefined ? undefined : int(pause, 'resumes_at')
   const options: UpdateOptions = {}
+  const defaultMethod = str(body, 'default_payment_method')
+  const coupon = couponIn(body)
+  if (defaultMethod !== undefined) options.defaultMethod = defaultMethod === '' ? null : defaultMethod
+  if (coupon !== undefined) options.coupon = coupon === '' ? null : coupon
   if (metadata !== undefined) options.metadata = stringMap(metadata)
   if (atPeriodEnd !== undefined) options.cancelAtPeriodEnd = atPeriodEnd
   if (str(body, 'cancel_at') !== undefined) {
@@ -120,65 +148,46 @@ const listItems = (context: RouteContext) => {
   return page(context, sub.items.toReversed(), (item) => itemWire(context.world, sub, item))
 }
 
-const listInvoices = (context: RouteContext) => {
-  const { world, query } = context
-  const customer = str(query, 'customer')
-  const subscription = str(query, 'subscription')
-  const status = str(query, 'status')
-  const all =
-    customer === undefined ? [...world.store.invoice.values()] : ownedBy(world.store, customer, 'invoice')
-  const shown = all.filter(
-    (invoice) =>
-      (subscription === undefined || invoice.subscription === subscription) &&
-      (status === undefined || invoice.status === status),
-  )
-  return page(context, shown, (invoice) => invoiceWire(world, invoice))
-}
-
-type InvoiceVerb = (context: RouteContext, id: string) => unknown
-
-const invoiceRoute = (name: string, verb: InvoiceVerb): Route => [
-  'POST',
-  `/v1/invoices/:id/${name}`,
-  (context) => {
-    const [id = ''] = context.ids
-    verb(context, id)
-    return invoiceWire(context.world, need(context.world, 'invoice', id))
-  },
-]
-
-const retrieveSubscription: Route = [
-  'GET',
-  '/v1/subscriptions/:id',
-  ({ world, ids: [id = ''] }) => subscriptionWire(world, need(world, 'subscription', id)),
-]
-
-const retrieveInvoice: Route = [
-  'GET',
-  '/v1/invoices/:id',
-  ({ world, ids: [id = ''] }) => invoiceWire(world, need(world, 'invoice', id)),
-]
-
 const subscriptionAfter = ({ world, ids: [id = ''] }: RouteContext, verb: (id: string) => unknown) => {
   verb(id)
   return subscriptionWire(world, need(world, 'subscription', id))
 }
 
-export const billingRoutes: Route[] = [
-  retrieveSubscription,
+const newItem = ({ world, body }: RouteContext) => {
+  const sub = need(world, 'subscription', str(body, 'subscription') ?? '', 'subscription')
+  world.mutate(sub.customer, () => patchItems(world, sub.id, [itemPatch(body)]))
+  return itemWire(world, sub, sub.items.at(-1) as ItemState)
+}
+
+const itemNamed = (world: World, id: string): { sub: SubState; item: ItemState } => {
+  for (const sub of world.store.subscription.values()) {
+    const item = sub.items.find((each) => each.id === id)
+    if (item !== undefined) return { sub, item }
+  }
+  throw missing('subscription_item', id)
+}
+
+const changeItem = ({ world, ids: [id = ''], body }: RouteContext) => {
+  const { sub, item } = itemNamed(world, id)
+  world.mutate(sub.customer, () => patchItems(world, sub.id, [{ ...itemPatch(body), id }]))
+  return itemWire(world, sub, item)
+}
+
+const deleteItem = ({ world, ids: [id = ''] }: RouteContext) => {
+  const { sub } = itemNamed(world, id)
+  world.mutate(sub.customer, () => patchItems(world, sub.id, [{ id, deleted: true }]))
+  return deletedItemWire(id)
+}
+
+export const subscriptionRoutes: Route[] = [
+  retrieve('/v1/subscriptions/:id', 'subscription'),
   ['GET', '/v1/subscriptions', listSubscriptions],
   ['POST', '/v1/subscriptions', createSubscription],
   ['POST', '/v1/subscriptions/:id', updateSubscription],
   ['POST', '/v1/subscriptions/:id/resume', (c) => subscriptionAfter(c, c.shop.resume)],
   ['DELETE', '/v1/subscriptions/:id', (c) => subscriptionAfter(c, c.shop.cancel)],
   ['GET', '/v1/subscription_items', listItems],
-  retrieveInvoice,
-  ['GET', '/v1/invoices', listInvoices],
-  invoiceRoute('pay', ({ shop }, id) => shop.payInvoice(id)),
-  invoiceRoute('void', ({ shop }, id) => shop.voidInvoice(id)),
-  invoiceRoute('mark_uncollectible', ({ shop }, id) => shop.markUncollectible(id)),
-  invoiceRoute('finalize', ({ world }, id) => {
-    const invoice = need(world, 'invoice', id)
-    world.mutate(invoice.customer, () => finalizeInvoice(world, invoice))
-  }),
+  ['POST', '/v1/subscription_items', newItem],
+  ['POST', '/v1/subscription_items/:id', changeItem],
+  ['DELETE', '/v1/subscription_items/:id', deleteItem],
 ]

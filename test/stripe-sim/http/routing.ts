@@ -1,20 +1,40 @@
 // What a route is, what it gets, and Stripe's list convention: newest first, cursor pages of 1 to 100.
 
-import { invalid } from '../errors.ts'
+import { invalid, missing } from '../errors.ts'
+import type { EndpointState } from '../records-platform.ts'
 import { hash, int, str } from './form.ts'
 import type { Params } from './form.ts'
 import type { Shop } from '../shop.ts'
-import type { World } from '../world.ts'
+import type { StripeEvent, World } from '../world.ts'
+import { findWire } from './lookup.ts'
 
+/** What reaches past one account: deliveries and those who listen. */
+export type Platform = {
+  resend(event: StripeEvent, endpoint: EndpointState): void
+  tellListeners(world: World, event: StripeEvent): void
+  openListener(world: World): object
+}
 export type RouteContext = {
   world: World
   shop: Shop
+  platform: Platform
   path: string
   ids: string[]
   query: Params
   body: Params
 }
 export type Route = [method: string, path: string, handle: (context: RouteContext) => object]
+
+/** One object by the id in the path; `word` is what Stripe calls it in the error. */
+export const retrieve = (path: string, word: string): Route => [
+  'GET',
+  path,
+  ({ world, ids: [id = ''] }) => {
+    const wire = findWire(world, id)
+    if (wire === null || !('object' in wire) || wire.object !== word) throw missing(word, id)
+    return wire
+  },
+]
 
 const DEFAULT_PAGE = 10
 const LARGEST_PAGE = 100

@@ -3,15 +3,20 @@
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { FAILURES, apiError, errorText, isApiError, unexpected } from '../errors.ts'
+import { FAILURES, apiError, errorText, isApiError, unexpected, wrongParameter } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
 import type { Fault, FaultEngine, FaultTarget } from '../faults.ts'
+import { whoCalls } from './auth.ts'
 import { parseForm, str, strings } from './form.ts'
 import { expand, worldWith } from './lookup.ts'
-import { render } from '../wire/render.ts'
+import type { Honesty } from '../honesty/check.ts'
+import { witness } from '../honesty/witness.ts'
+import { eraOf, render } from '../wire/render.ts'
 import { routes } from './routes.ts'
-import type { RouteContext } from './routing.ts'
+import type { Platform, RouteContext } from './routing.ts'
 import type { Shop } from '../shop.ts'
 import { storeAsOf } from '../state.ts'
+import { LATEST_VERSION } from '../world.ts'
 import type { World } from '../world.ts'
 
 export type ApiCall = {
@@ -27,7 +32,14 @@ export type ApiCall = {
 export type Tenancy = { world: World; shop: Shop; replies: Map<string, Replay> }
 type Replay = { print: string; status: number; body: string }
 type Call = { request: IncomingMessage; response: ServerResponse; url: URL; body: string; log: ApiCall }
-export type ServerParts = { accounts: Tenancy[]; faults: FaultEngine; calls: ApiCall[] }
+export type ServerParts = {
+  accounts: Tenancy[]
+  faults: FaultEngine
+  calls: ApiCall[]
+  platform: Platform
+  /** Refuses parameters that the SDK's types do not have, where the request names their version. */
+  honesty: Honesty | null
+}
 
 export const createApiServer = (parts: ServerParts) =>
   createServer((request, response) => {
@@ -60,12 +72,12 @@ const handle = async (parts: ServerParts, call: Call): Promise<void> => {
     const fault = parts.faults.draw(target)
     if (fault !== null) parts.faults.took(fault, target)
     if (fault !== null && (await interrupt(call, tenancy, fault))) return
-    const answered = answer(tenancy, call, fault !== null && 'stale' in fault)
+    const answered = answer(parts, tenancy, call, fault !== null && 'stale' in fault)
     if (fault !== null && 'reset' in fault) return void call.request.socket.destroy()
     send(call, tenancy, answered.status, answered.body, fault, answered.replayed)
   } catch (error) {
     const known = isApiError(error) ? error : unexpected(error)
-    send(call, tenancy, known.httpStatus, errorText(known), null, false)
+    sendError(call, tenancy, known)
   }
 }
 
@@ -94,35 +106,15 @@ const interrupt = async (call: Call, tenancy: Tenancy, fault: Fault): Promise<bo
     if ('shouldRetry' in fault && fault.shouldRetry !== undefined) {
       call.response.setHeader('stripe-should-retry', String(fault.shouldRetry))
     }
-    const failure = FAILURES[fault.status]()
-    send(call, tenancy, fault.status, errorText(failure), null, false)
+    sendError(call, tenancy, FAILURES[fault.status]())
     return true
   }
   return false
 }
 
-const whoCalls = (accounts: Tenancy[], request: IncomingMessage): Tenancy => {
-  const [scheme = '', given = ''] = (request.headers.authorization ?? '').split(' ')
-  const basic = scheme.toLowerCase() === 'basic'
-  const key = basic ? Buffer.from(given, 'base64').toString().split(':')[0] : given
-  const own = accounts.find((each) => each.world.account.apiKey === key)
-  if (own === undefined) throw FAILURES[401]()
-  const other = request.headers['stripe-account']
-  if (other === undefined) return own
-  const connected = accounts.find((each) => each.world.account.id === other)
-  if (connected === undefined) {
-    throw apiError(403, {
-      type: 'invalid_request_error',
-      code: 'account_invalid',
-      message: `The provided key does not have access to account '${String(other)}'`,
-    })
-  }
-  return connected
-}
-
 type Answer = { status: number; body: string; replayed: boolean }
 
-const answer = (tenancy: Tenancy, call: Call, stale: boolean): Answer => {
+const answer = (parts: ServerParts, tenancy: Tenancy, call: Call, stale: boolean): Answer => {
   const { log, request } = call
   const key = log.method === 'POST' ? header(request, 'idempotency-key') : null
   const print = `${log.method} ${log.path} ${call.body}`
@@ -140,10 +132,15 @@ const answer = (tenancy: Tenancy, call: Call, stale: boolean): Answer => {
   const world = stale ? asItWas(tenancy.world, call) : tenancy.world
   world.request = { id: tenancy.world.requestId('req'), idempotency_key: key }
   try {
-    const result = route({ world, shop: tenancy.shop, path: log.path, ids: [], query, body }, log.method)
+    const { shop } = tenancy
+    const context = { world, shop, platform: parts.platform, path: log.path, ids: [], query, body }
+    const current = header(request, 'stripe-version') === LATEST_VERSION
+    const result = route(context, log.method, current ? parts.honesty : null)
     const paths = [...strings(query, 'expand'), ...strings(body, 'expand')]
     const version = header(request, 'stripe-version') ?? world.version
-    const text = JSON.stringify(render(expand(world, result, paths), version), null, 2)
+    const said = render(expand(world, result, paths), version)
+    if (eraOf(version) === 'item' && !UNTYPED.test(log.path)) witness(said, `${log.method} ${log.path}`)
+    const text = JSON.stringify(said, null, 2)
     if (key !== null) tenancy.replies.set(key, { print, status: 200, body: text })
     return { status: 200, body: text, replayed: false }
   } finally {
@@ -151,11 +148,17 @@ const answer = (tenancy: Tenancy, call: Call, stale: boolean): Answer => {
   }
 }
 
-const route = (context: RouteContext, method: string): object => {
+// Endpoints of Stripe's own tools, which the SDK does not type.
+const UNTYPED = /^\/v1\/(payment_pages|stripecli)\//
+
+const route = (context: RouteContext, method: string, honesty: Honesty | null): object => {
   const parts = context.path.split('/')
   for (const [wanted, pattern, run] of routes) {
     const ids = wanted === method ? matchPath(pattern.split('/'), parts) : null
-    if (ids !== null) return run({ ...context, ids })
+    if (ids === null) continue
+    const [problem] = honesty?.paramProblems(method, pattern, { ...context.query, ...context.body }) ?? []
+    if (problem !== undefined) throw wrongParameter(problem)
+    return run({ ...context, ids })
   }
   throw apiError(404, {
     type: 'invalid_request_error',
@@ -186,6 +189,11 @@ const asItWas = (world: World, call: Call): World => {
   return snapshot === undefined ? world : worldWith(world, storeAsOf(world.store, snapshot))
 }
 
+const sendError = (call: Call, tenancy: Tenancy | null, error: ApiError): void => {
+  const requestId = tenancy?.world.requestId('req') ?? 'req_unauthenticated'
+  send(call, tenancy, error.httpStatus, errorText(error, requestId), null, false, requestId)
+}
+
 const send = (
   call: Call,
   tenancy: Tenancy | null,
@@ -193,9 +201,10 @@ const send = (
   body: string,
   fault: Fault | null,
   replayed: boolean,
+  requestId = tenancy?.world.requestId('req') ?? 'req_unauthenticated',
 ): void => {
   const { response } = call
-  response.setHeader('request-id', tenancy?.world.requestId('req') ?? 'req_unauthenticated')
+  response.setHeader('request-id', requestId)
   if (tenancy !== null)
     response.setHeader('stripe-version', header(call.request, 'stripe-version') ?? tenancy.world.version)
   if (replayed) response.setHeader('idempotent-replayed', 'true')

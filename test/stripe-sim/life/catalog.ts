@@ -1,28 +1,26 @@
-// Products, prices, customers and test clocks of one account.
+// Products and prices of one account.
 
-import { cancelSubscription, mergeMetadata, toSeconds } from './subscriptions.ts'
 import { invalid } from '../errors.ts'
-import { clockWire, customerWire, priceWire, productWire } from '../wire/catalog.ts'
-import { ownedBy, put } from '../state.ts'
-import type { ClockState, CustomerState, Metadata, PriceState, ProductState } from '../state.ts'
-import { changing, liveCustomer, need, noteLink } from '../world.ts'
+import { planWire, priceWire, productWire } from '../wire/catalog.ts'
+import { put } from '../state.ts'
+import type { Interval, Metadata, PriceState, ProductState } from '../records.ts'
+import { changing, need } from '../world.ts'
 import type { World } from '../world.ts'
+import { previousAttributes as previousOf } from '../wire/render.ts'
 
-export type ProductInput = { id?: string; name?: string; metadata?: Metadata }
+export type ProductInput = { id?: string; name?: string; description?: string; metadata?: Metadata }
 export type PriceInput = {
   id?: string
   product?: string
   lookupKey?: string
   transferLookupKey?: boolean
+  nickname?: string
+  currency?: string
   unitAmount?: number
-  interval?: 'month' | 'year' | null
+  interval?: Interval | null
+  intervalCount?: number
   usageType?: 'licensed' | 'metered'
-}
-export type CustomerInput = {
-  id?: string
-  email?: string
   metadata?: Metadata
-  testClock?: { frozenTime: number } | string
 }
 
 export const createProduct = (world: World, input: ProductInput): ProductState => {
@@ -34,6 +32,7 @@ export const createProduct = (world: World, input: ProductInput): ProductState =
     created: now,
     updated: now,
     name: input.name ?? id,
+    description: input.description ?? null,
     active: true,
     metadata: { ...input.metadata },
   })
@@ -56,12 +55,17 @@ export const createPrice = (world: World, input: PriceInput): PriceState => {
     product,
     lookupKey: input.lookupKey ?? null,
     formerLookupKeys: [],
+    nickname: input.nickname ?? null,
+    currency: input.currency ?? 'usd',
     unitAmount: input.unitAmount ?? 1_000,
     interval: input.interval === undefined ? 'month' : input.interval,
+    intervalCount: input.intervalCount ?? 1,
     usageType: input.usageType ?? 'licensed',
     active: true,
-    metadata: {},
+    metadata: { ...input.metadata },
   })
+  // Prices were plans once, and recurring ones are announced as both.
+  if (price.interval !== null) world.emit('plan.created', planWire(world, price))
   world.emit('price.created', priceWire(world, price))
   return price
 }
@@ -69,86 +73,71 @@ export const createPrice = (world: World, input: PriceInput): PriceState => {
 export const updatePrice = (
   world: World,
   id: string,
-  patch: { lookupKey?: string | null; transferLookupKey?: boolean; active?: boolean },
+  patch: {
+    lookupKey?: string | null
+    transferLookupKey?: boolean
+    active?: boolean
+    metadata?: Metadata
+  },
 ): PriceState => {
   const price = need(world, 'price', id)
   if (typeof patch.lookupKey === 'string' && patch.lookupKey !== price.lookupKey) {
     freeLookupKey(world, patch.lookupKey, patch.transferLookupKey ?? false)
   }
+  const asPlan = planWire(world, price)
   changing(
     world,
     'price.updated',
     () => priceWire(world, price),
     () => {
+      Object.assign(price.metadata, patch.metadata)
       if (patch.active !== undefined) price.active = patch.active
       if (patch.lookupKey !== undefined) setLookupKey(price, patch.lookupKey)
     },
   )
+  const previousAttributes = previousOf(asPlan, planWire(world, price))
+  if (price.interval !== null && previousAttributes !== null) {
+    world.emit('plan.updated', planWire(world, price), { previousAttributes })
+  }
   return price
 }
 
-export const createCustomer = (world: World, input: CustomerInput): CustomerState => {
-  const id = input.id ?? world.id('cus')
-  refuseTaken(world.store.customer.has(id), 'Customer', id)
-  const clock = input.testClock === undefined ? null : clockFor(world, input.testClock)
-  const customer = put(world.store, 'customer', {
-    id,
-    created: clock?.frozenTime ?? world.now(),
-    email: input.email ?? null,
-    metadata: { ...input.metadata },
-    deleted: false,
-    testClock: clock?.id ?? null,
-    failPayments: false,
-  })
-  noteLink(world, id, customer.metadata['tenant_id'])
-  world.emit('customer.created', customerWire(world, customer))
-  return customer
+/** A plan is its price; deleting it takes the price out of use. */
+export const deletePlan = (world: World, id: string): void => {
+  const price = need(world, 'price', id)
+  price.active = false
+  world.emit('plan.deleted', planWire(world, price))
+  world.emit('price.deleted', priceWire(world, price))
 }
 
-export const updateCustomer = (
+export const updateProduct = (
   world: World,
   id: string,
-  patch: { metadata?: Metadata; email?: string },
-): CustomerState => {
-  const customer = liveCustomer(world, id)
+  patch: { name?: string; active?: boolean; metadata?: Metadata },
+): ProductState => {
+  const product = need(world, 'product', id)
   changing(
     world,
-    'customer.updated',
-    () => customerWire(world, customer),
+    'product.updated',
+    () => productWire(world, product),
     () => {
-      if (patch.email !== undefined) customer.email = patch.email
-      if (patch.metadata === undefined) return
-      customer.metadata = mergeMetadata(customer.metadata, patch.metadata)
-      noteLink(world, id, patch.metadata['tenant_id'])
+      if (patch.name !== undefined) product.name = patch.name
+      if (patch.active !== undefined) product.active = patch.active
+      Object.assign(product.metadata, patch.metadata)
+      product.updated = world.now()
     },
   )
-  return customer
+  return product
 }
 
-/** Cancels the customer's subscriptions, then the customer reads as deleted. */
-export const deleteCustomer = (world: World, id: string): CustomerState => {
-  const customer = liveCustomer(world, id)
-  for (const sub of ownedBy(world.store, id, 'subscription')) {
-    if (sub.endedAt === null) cancelSubscription(world, sub.id)
+export const deleteProduct = (world: World, id: string): void => {
+  const product = need(world, 'product', id)
+  if ([...world.store.price.values()].some((price) => price.product === id)) {
+    throw invalid('This product cannot be deleted because it has one or more user-created prices.', 'id')
   }
-  world.emit('customer.deleted', customerWire(world, customer))
-  customer.deleted = true
-  return customer
+  world.store.product.delete(id)
+  world.emit('product.deleted', productWire(world, product))
 }
-
-export const createClock = (world: World, frozenTimeMs: number, name: string | null = null): ClockState => {
-  const clock = put(world.store, 'clock', {
-    id: world.id('clock'),
-    created: world.now(),
-    frozenTime: toSeconds(frozenTimeMs),
-    name,
-  })
-  world.emit('test_helpers.test_clock.created', clockWire(world, clock))
-  return clock
-}
-
-const clockFor = (world: World, given: { frozenTime: number } | string): ClockState =>
-  typeof given === 'string' ? need(world, 'clock', given, 'test_clock') : createClock(world, given.frozenTime)
 
 const freeLookupKey = (world: World, key: string, transfer: boolean): void => {
   const holder = [...world.store.price.values()].find((price) => price.lookupKey === key)
@@ -167,6 +156,6 @@ const setLookupKey = (price: PriceState, key: string | null): void => {
   price.lookupKey = key
 }
 
-const refuseTaken = (taken: boolean, kind: string, id: string): void => {
+export const refuseTaken = (taken: boolean, kind: string, id: string): void => {
   if (taken) throw invalid(`${kind} already exists: ${id}`, 'id', 'resource_already_exists')
 }

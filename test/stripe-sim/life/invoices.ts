@@ -1,19 +1,27 @@
-// Invoices and money: draft, finalize, pay, fail, void, refund, dispute. Amounts are quantity times unit
-// price; prorations, taxes and discounts are not simulated.
+// Invoices: drafted, finalized, collected (at once, or what else becomes of it). Amounts are quantity times unit price
+// less a discount; prorations and taxes are not simulated.
 
 import { invalid } from '../errors.ts'
-import { chargeWire, invoiceWire } from '../wire/invoice.ts'
-import { disputeWire, refundWire, invoicePaymentWire } from '../wire/checkout.ts'
-import { subscriptionWire } from '../wire/subscription.ts'
+import type { Collection, InvoiceState, LineState, Metadata, SubState } from '../records.ts'
+import type { PaymentOutcome } from '../records-payments.ts'
 import { ownedBy, put } from '../state.ts'
-import type { Collection, InvoiceState, LineState, SubState } from '../state.ts'
-import { changing, liveCustomer, need } from '../world.ts'
+import { invoicePaymentWire } from '../wire/checkout.ts'
+import { invoiceWire } from '../wire/invoice.ts'
+import { subscriptionWire } from '../wire/subscription.ts'
+import { changing, need } from '../world.ts'
 import type { World } from '../world.ts'
+import { discountOn } from './coupons.ts'
+import { attemptIntent, createIntent } from './intents.ts'
+import { chooseMethod } from './methods.ts'
 
 const DAY = 86_400
 const RETRY_AFTER = 3 * DAY
 // Stripe's usual number of tries before the subscription's final state.
 const MAX_PAYMENT_ATTEMPTS = 4
+export const DAYS_UNTIL_DUE = 30
+
+/** What a verb can decide about a payment, past what the payment method would do. */
+export type Payment = 'paid' | 'fails'
 
 export type InvoiceDraft = {
   customer: string
@@ -21,20 +29,31 @@ export type InvoiceDraft = {
   lines: Omit<LineState, 'id'>[]
   reason: InvoiceState['reason']
   collection: Collection
+  currency?: string
+  description?: string
+  daysUntilDue?: number
+  metadata?: Metadata
 }
 
 export const draftInvoice = (world: World, draft: InvoiceDraft): InvoiceState => {
+  const subtotal = draft.lines.reduce((sum, line) => sum + line.amount, 0)
+  const discounted = discountOn(world, draft.customer, draft.sub, subtotal)
   const invoice: InvoiceState = {
     id: world.id('in'),
     created: world.now(draft.customer),
     customer: draft.customer,
     subscription: draft.sub?.id ?? null,
     subscriptionMetadata: { ...draft.sub?.metadata },
+    description: draft.description ?? null,
+    metadata: { ...draft.metadata },
     status: 'draft',
-    amount: draft.lines.reduce((sum, line) => sum + line.amount, 0),
+    currency: draft.currency ?? 'usd',
+    amount: subtotal - (discounted?.amount ?? 0),
+    discounted,
     amountPaid: 0,
     reason: draft.reason,
     collection: draft.collection,
+    daysUntilDue: draft.daysUntilDue ?? DAYS_UNTIL_DUE,
     dueDate: null,
     overdueSent: false,
     finalizedAt: null,
@@ -63,43 +82,92 @@ export const finalizeInvoice = (world: World, invoice: InvoiceState): void => {
   invoice.finalizedAt = now
   const serial = String(world.store.invoice.size).padStart(4, '0')
   invoice.number = `${invoice.customer.slice(-8).toUpperCase()}-${serial}`
-  if (invoice.collection === 'send_invoice') invoice.dueDate = now + 30 * DAY
+  if (invoice.collection === 'send_invoice') invoice.dueDate = now + invoice.daysUntilDue * DAY
   if (invoice.amount > 0) {
-    invoice.paymentIntent = world.id('pi')
+    const { customer, amount, currency, id } = invoice
+    invoice.paymentIntent = createIntent(world, { customer, amount, currency, invoice: id }).id
     invoice.payment = world.id('inpay')
   }
   world.emit('invoice.finalized', invoiceWire(world, invoice))
 }
 
-export const settleInvoice = (world: World, invoice: InvoiceState): void => {
+/** Paid. Out of band (a bank transfer that somebody saw): no charge, and no `invoice.payment_succeeded`. */
+export const settleInvoice = (
+  world: World,
+  invoice: InvoiceState,
+  how: { outOfBand?: boolean; method?: string | null; outcome?: 'inquiry' | 'succeeds' } = {},
+): void => {
   if (invoice.status !== 'open' && invoice.status !== 'uncollectible') {
     throw invalid(`Invoice is already ${invoice.status}`, undefined, 'invoice_not_open')
   }
   const wire = () => invoiceWire(world, invoice)
+  const charged = how.outOfBand !== true && invoice.paymentIntent !== null
   changing(world, 'invoice.updated', wire, () => {
+    if (charged) {
+      const intent = need(world, 'intent', invoice.paymentIntent ?? '')
+      attemptIntent(world, intent, how.outcome ?? 'succeeds', how.method ?? null)
+      invoice.attempts += 1
+      invoice.charge = intent.charge
+    }
     invoice.status = 'paid'
     invoice.amountPaid = invoice.amount
     invoice.paidAt = world.now(invoice.customer)
     invoice.nextAttempt = null
-    if (invoice.amount === 0) return
-    invoice.attempts += 1
-    invoice.charge = recordCharge(world, invoice, false)
   })
   world.emit('invoice.paid', wire())
+  if (how.outOfBand === true) return
   world.emit('invoice.payment_succeeded', wire())
   if (invoice.payment !== null) world.emit('invoice_payment.paid', invoicePaymentWire(world, invoice))
 }
 
-export const failInvoice = (world: World, invoice: InvoiceState): void => {
+export const failInvoice = (
+  world: World,
+  invoice: InvoiceState,
+  outcome: 'declines' | 'needs_action' | 'no_method' = 'declines',
+  method: string | null = null,
+): void => {
   const wire = () => invoiceWire(world, invoice)
   changing(world, 'invoice.updated', wire, () => {
+    const intent = invoice.paymentIntent === null ? null : need(world, 'intent', invoice.paymentIntent)
+    if (intent !== null && outcome !== 'no_method') attemptIntent(world, intent, outcome, method)
     invoice.attempts += 1
     const more = invoice.attempts < MAX_PAYMENT_ATTEMPTS && invoice.collection === 'charge_automatically'
     invoice.nextAttempt = more ? world.now(invoice.customer) + RETRY_AFTER : null
-    recordCharge(world, invoice, true)
   })
+  if (outcome === 'needs_action') world.emit('invoice.payment_action_required', wire())
   world.emit('invoice.payment_failed', wire())
 }
+
+export type Collected = 'failed' | 'paid' | 'processing'
+
+/** Charges an open invoice by whatever the customer pays with, or as the verb decided. */
+export const collectInvoice = (
+  world: World,
+  invoice: InvoiceState,
+  decided?: Payment | 'processing',
+  named?: string,
+): Collected => {
+  const sub = invoice.subscription === null ? undefined : world.store.subscription.get(invoice.subscription)
+  const chosen = chooseMethod(world, invoice.customer, sub, named)
+  const outcome: PaymentOutcome | 'no_method' =
+    invoice.amount === 0 ? 'succeeds' : decided === undefined ? chosen.outcome : DECIDED[decided]
+  if (outcome === 'succeeds' || outcome === 'inquiry') {
+    settleInvoice(world, invoice, { outcome, method: chosen.method })
+    return 'paid'
+  }
+  if (outcome === 'processing_succeeds' || outcome === 'processing_fails') {
+    attemptIntent(world, need(world, 'intent', invoice.paymentIntent ?? ''), outcome, chosen.method)
+    return 'processing'
+  }
+  failInvoice(world, invoice, outcome, chosen.method)
+  return 'failed'
+}
+
+const DECIDED = {
+  paid: 'succeeds',
+  fails: 'declines',
+  processing: 'processing_succeeds',
+} as const
 
 /** After an invoice changed: does its subscription become active again, or expire? */
 export const followInvoice = (world: World, invoice: InvoiceState): void => {
@@ -123,120 +191,4 @@ export const followInvoice = (world: World, invoice: InvoiceState): void => {
       sub.pastDueSince = null
     })
   }
-}
-
-export const payInvoice = (world: World, id: string): InvoiceState => {
-  const invoice = need(world, 'invoice', id, 'invoice')
-  if (invoice.status === 'draft') finalizeInvoice(world, invoice)
-  settleInvoice(world, invoice)
-  followInvoice(world, invoice)
-  return invoice
-}
-
-export const voidInvoice = (world: World, id: string): InvoiceState =>
-  closeInvoice(world, id, 'void', 'invoice.voided')
-
-export const markUncollectible = (world: World, id: string): InvoiceState =>
-  closeInvoice(world, id, 'uncollectible', 'invoice.marked_uncollectible')
-
-export const oneOffInvoice = (
-  world: World,
-  input: { customer: string; amount: number; payment?: 'paid' | 'fails' | 'open' },
-): InvoiceState => {
-  const customer = liveCustomer(world, input.customer)
-  const now = world.now(customer.id)
-  const line = { price: null, item: null, quantity: 1, amount: input.amount, start: now, end: now }
-  const invoice = draftInvoice(world, {
-    customer: customer.id,
-    sub: null,
-    lines: [line],
-    reason: 'manual',
-    collection: 'charge_automatically',
-  })
-  announceInvoice(world, invoice)
-  finalizeInvoice(world, invoice)
-  const payment = input.payment ?? (customer.failPayments ? 'fails' : 'paid')
-  if (payment === 'paid') settleInvoice(world, invoice)
-  if (payment === 'fails') failInvoice(world, invoice)
-  return invoice
-}
-
-export const refundInvoice = (world: World, invoiceId: string, amount?: number) => {
-  const charge = chargeOf(world, invoiceId)
-  const refund = put(world.store, 'refund', {
-    id: world.id('re'),
-    created: world.now(charge.customer),
-    customer: charge.customer,
-    amount: amount ?? charge.amount - charge.refunded,
-    charge: charge.id,
-    paymentIntent: charge.paymentIntent,
-  })
-  if (refund.amount <= 0 || charge.refunded + refund.amount > charge.amount) {
-    throw invalid(
-      'Refund amount is greater than unrefunded amount on charge',
-      'amount',
-      'charge_already_refunded',
-    )
-  }
-  charge.refunded += refund.amount
-  world.emit('refund.created', refundWire(refund))
-  world.emit('charge.refunded', chargeWire(world, charge))
-  return refund
-}
-
-export const disputeInvoice = (world: World, invoiceId: string) => {
-  const charge = chargeOf(world, invoiceId)
-  charge.disputed = true
-  const dispute = put(world.store, 'dispute', {
-    id: world.id('du'),
-    created: world.now(charge.customer),
-    customer: charge.customer,
-    amount: charge.amount,
-    charge: charge.id,
-    paymentIntent: charge.paymentIntent,
-    status: 'needs_response',
-  })
-  world.emit('charge.dispute.created', disputeWire(world, dispute))
-  return dispute
-}
-
-const closeInvoice = (
-  world: World,
-  id: string,
-  status: 'void' | 'uncollectible',
-  type: string,
-): InvoiceState => {
-  const invoice = need(world, 'invoice', id, 'invoice')
-  if (invoice.status !== 'open' && !(status === 'void' && invoice.status === 'uncollectible')) {
-    throw invalid(`This invoice is ${invoice.status}: it cannot become ${status}.`)
-  }
-  invoice.status = status
-  invoice.nextAttempt = null
-  if (status === 'void') invoice.voidedAt = world.now(invoice.customer)
-  else invoice.uncollectibleAt = world.now(invoice.customer)
-  world.emit(type, invoiceWire(world, invoice))
-  followInvoice(world, invoice)
-  return invoice
-}
-
-const recordCharge = (world: World, invoice: InvoiceState, failed: boolean): string => {
-  const charge = put(world.store, 'charge', {
-    id: world.id('ch'),
-    created: world.now(invoice.customer),
-    customer: invoice.customer,
-    amount: invoice.amount,
-    refunded: 0,
-    disputed: false,
-    failed,
-    invoice: invoice.id,
-    paymentIntent: invoice.paymentIntent ?? '',
-  })
-  world.emit(failed ? 'charge.failed' : 'charge.succeeded', chargeWire(world, charge))
-  return charge.id
-}
-
-const chargeOf = (world: World, invoiceId: string) => {
-  const invoice = need(world, 'invoice', invoiceId, 'invoice')
-  if (invoice.charge === null) throw invalid(`Invoice ${invoiceId} has no successful charge.`)
-  return need(world, 'charge', invoice.charge)
 }

@@ -1,7 +1,7 @@
 // Subscription items: their prices, quantities and periods. The whole list replaced, or single items patched.
 
 import { invalid, missing } from '../errors.ts'
-import type { ItemState, SubState } from '../state.ts'
+import type { Interval, ItemState, PriceState, SubState } from '../records.ts'
 import { need } from '../world.ts'
 import type { World } from '../world.ts'
 
@@ -9,7 +9,7 @@ export type NewItem = { price: string; quantity?: number }
 export type ItemPatch = { id?: string; price?: string; quantity?: number; deleted?: boolean }
 
 export const newItem = (world: World, item: NewItem, start: number, end: number | null): ItemState => {
-  const price = need(world, 'price', item.price, 'items[0][price]')
+  const price = priceNamed(world, item.price)
   if (price.interval === null) throw invalid(`The price ${price.id} is not recurring.`, 'items[0][price]')
   return {
     id: world.id('si'),
@@ -17,7 +17,7 @@ export const newItem = (world: World, item: NewItem, start: number, end: number 
     price: price.id,
     quantity: price.usageType === 'metered' ? null : (item.quantity ?? 1),
     periodStart: start,
-    periodEnd: end ?? addInterval(start, price.interval),
+    periodEnd: end ?? addInterval(start, price.interval, price.intervalCount),
   }
 }
 
@@ -68,20 +68,38 @@ const sizeOf = (patch: ItemPatch, before: number | null = null): { quantity?: nu
 
 // A new item joins the period of an item with the same interval.
 const alignedEnd = (world: World, sub: SubState, patch: ItemPatch): number | null => {
-  const interval = need(world, 'price', patch.price ?? '', 'items[0][price]').interval
+  const price = priceNamed(world, patch.price ?? '')
+  const interval = `${price.intervalCount} ${price.interval ?? 'month'}`
   return sub.items.find((item) => intervalOf(world, item) === interval)?.periodEnd ?? null
 }
 
-/** One calendar interval later; the 31st becomes the last day of a shorter month. */
-export const addInterval = (seconds: number, interval: 'month' | 'year'): number => {
+// In the list of items an unknown price is a bad request, not a missing page.
+export const priceNamed = (world: World, id: string): PriceState => {
+  const price = world.store.price.get(id)
+  if (price === undefined) throw invalid(`No such price: '${id}'`, 'items[0][price]', 'resource_missing')
+  return price
+}
+
+/** Some calendar intervals later; the 31st becomes the last day of a shorter month. */
+export const addInterval = (seconds: number, interval: Interval, count = 1): number => {
+  if (interval === 'day' || interval === 'week')
+    return seconds + count * (interval === 'day' ? 1 : 7) * 86_400
   const date = new Date(seconds * 1000)
   const day = date.getUTCDate()
   date.setUTCDate(1)
-  date.setUTCMonth(date.getUTCMonth() + (interval === 'year' ? 12 : 1))
+  date.setUTCMonth(date.getUTCMonth() + count * (interval === 'year' ? 12 : 1))
   const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
   date.setUTCDate(Math.min(day, last))
   return date.getTime() / 1000
 }
 
-export const intervalOf = (world: World, item: ItemState): 'month' | 'year' =>
-  need(world, 'price', item.price).interval ?? 'month'
+/** One period of the item later. */
+export const periodAfter = (world: World, item: ItemState, start: number): number => {
+  const price = need(world, 'price', item.price)
+  return addInterval(start, price.interval ?? 'month', price.intervalCount)
+}
+
+const intervalOf = (world: World, item: ItemState): string => {
+  const price = need(world, 'price', item.price)
+  return `${price.intervalCount} ${price.interval ?? 'month'}`
+}

@@ -2,28 +2,22 @@
 // step is also a verb of its own; `tick` applies all that is due, in order of its time, with that time in the
 // events.
 
-import {
-  announceInvoice,
-  draftInvoice,
-  failInvoice,
-  finalizeInvoice,
-  followInvoice,
-  settleInvoice,
-} from './invoices.ts'
-import { addInterval, intervalOf } from './items.ts'
-import type { Payment } from './subscriptions.ts'
+import { announceInvoice, collectInvoice, draftInvoice, finalizeInvoice, followInvoice } from './invoices.ts'
+import type { Payment } from './invoices.ts'
+import { expireSessions } from './checkout.ts'
+import { periodAfter } from './items.ts'
+import { chooseMethod } from './methods.ts'
+import { dueSchedule } from './schedules.ts'
 import { cancelSubscription, changeSub, draftFor, earliestEnd, liveSub } from './subscriptions.ts'
+import { TRIAL_WARNING, warnOfTrialEnd } from './trials.ts'
 import { invoiceWire } from '../wire/invoice.ts'
 import { subscriptionWire } from '../wire/subscription.ts'
 import { ownedBy } from '../state.ts'
-import type { InvoiceState, ItemState, SubState } from '../state.ts'
-import { need } from '../world.ts'
+import type { InvoiceState, ItemState, ScheduleState, SubState } from '../records.ts'
 import type { World } from '../world.ts'
 
 const HOUR = 3_600
-const DAY = 86_400
 const INCOMPLETE_LIVES = 23 * HOUR
-const TRIAL_WARNING = 3 * DAY
 // A tick that has more to do than this has found a loop.
 const MAX_STEPS = 20_000
 
@@ -40,10 +34,16 @@ export const renew = (world: World, id: string, payment?: Payment): SubState => 
   return sub
 }
 
-export const endTrial = (world: World, id: string, how: { payment?: Payment } | 'pause'): SubState => {
+/** What happens to one without a payment method was said when the trial began. */
+export const endTrial = (world: World, id: string, how: { payment?: Payment } | 'pause' = {}): SubState => {
   const sub = liveSub(world, id)
   const now = world.now(sub.customer)
-  if (how === 'pause') {
+  const penniless =
+    how !== 'pause' &&
+    how.payment === undefined &&
+    chooseMethod(world, sub.customer, sub).outcome === 'no_method'
+  if (penniless && sub.trialEndBehavior === 'cancel') return cancelSubscription(world, id)
+  if (how === 'pause' || (penniless && sub.trialEndBehavior === 'pause')) {
     changeSub(world, sub, () => {
       sub.status = 'paused'
       sub.trialEnd = now
@@ -53,7 +53,8 @@ export const endTrial = (world: World, id: string, how: { payment?: Payment } | 
   }
   const invoice = changeSub(world, sub, () => {
     sub.status = 'active'
-    sub.trialEnd = now
+    // Without a trial `trial_end=now` just begins a period: as recorded, there is no trial afterwards either.
+    if (sub.trialStart !== null) sub.trialEnd = now
     sub.anchor = now
     for (const item of sub.items) nextPeriod(world, item, now)
     return draftInvoice(world, draftFor(world, sub, sub.items, 'subscription_cycle'))
@@ -101,68 +102,66 @@ export const expireIncomplete = (world: World, id: string): SubState => {
 
 /** Applies all that is due, the earliest first; answers how many steps that were. */
 export const tick = (world: World): number => {
-  const due = new Map<SubState, Step>()
-  const look = (sub: SubState) => {
-    const step = sub.endedAt === null ? dueStep(world, sub) : null
-    if (step !== null && step.at <= world.now(sub.customer)) due.set(sub, step)
-    else due.delete(sub)
+  const due = new Map<Clocked, Step>()
+  const look = (one: Clocked) => {
+    const step = 'phases' in one ? dueSchedule(world, one) : one.endedAt === null ? dueStep(world, one) : null
+    if (step !== null && step.at <= world.now(one.customer)) due.set(one, step)
+    else due.delete(one)
   }
+  // Schedules first: at the same second a phase ends before a period begins.
+  for (const schedule of world.store.schedule.values()) look(schedule)
   for (const sub of world.store.subscription.values()) look(sub)
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-    let next: [SubState, Step] | null = null
+    let next: [Clocked, Step] | null = null
     for (const entry of due) if (next === null || entry[1].at < next[1].at) next = entry
-    if (next === null) return steps
-    const [sub, step] = next
-    world.mutate(sub.customer, () => world.at(step.at, step.run))
-    look(sub)
+    if (next === null) return steps + expireSessions(world)
+    const [one, step] = next
+    world.mutate(one.customer, () => world.at(step.at, step.run))
+    look(one)
+    // A schedule changes its subscription, and may just have begun it.
+    if ('phases' in one)
+      for (const sub of world.store.subscription.values()) if (sub.customer === one.customer) look(sub)
   }
   throw new Error(`tick: more than ${MAX_STEPS} steps are due`)
 }
 
 type Step = { at: number; run: () => void }
+type Clocked = ScheduleState | SubState
 
 const dueStep = (world: World, sub: SubState): Step | null => {
   const steps: Step[] = []
-  const fails = world.store.customer.get(sub.customer)?.failPayments === true
-  const payment: Payment = fails ? 'fails' : 'paid'
   if (sub.status === 'incomplete') {
     return { at: sub.created + INCOMPLETE_LIVES, run: () => void expireIncomplete(world, sub.id) }
   }
   const end = sub.cancelAt ?? (sub.cancelAtPeriodEnd ? earliestEnd(sub) : null)
   if (end !== null) steps.push({ at: end, run: () => void cancelSubscription(world, sub.id) })
   if (sub.status === 'trialing' && sub.trialEnd !== null) {
-    const how = sub.trialEndBehavior === 'pause' ? 'pause' : { payment }
     if (!sub.trialWillEndSent) steps.push(trialWarning(world, sub, sub.trialEnd))
-    steps.push({ at: sub.trialEnd, run: () => void endTrial(world, sub.id, how) })
+    steps.push({ at: sub.trialEnd, run: () => void endTrial(world, sub.id) })
   } else if (sub.status !== 'paused') {
-    steps.push({ at: earliestEnd(sub), run: () => void renew(world, sub.id, payment) })
+    steps.push({ at: earliestEnd(sub), run: () => void renew(world, sub.id) })
   }
   const resumesAt = sub.pause?.resumesAt ?? null
   if (resumesAt !== null) {
     steps.push({ at: resumesAt, run: () => changeSub(world, sub, () => void (sub.pause = null)) })
   }
-  for (const invoice of openInvoices(world, sub)) steps.push(...invoiceSteps(world, sub, invoice, payment))
+  for (const invoice of openInvoices(world, sub)) steps.push(...invoiceSteps(world, sub, invoice))
   // The first of equals wins: a scheduled end comes before a renewal at the same second.
   return steps.reduce<Step | null>((best, step) => (best === null || step.at < best.at ? step : best), null)
 }
 
 const trialWarning = (world: World, sub: SubState, trialEnd: number): Step => ({
   at: Math.max(sub.created, trialEnd - TRIAL_WARNING),
-  run: () => {
-    sub.trialWillEndSent = true
-    world.emit('customer.subscription.trial_will_end', subscriptionWire(world, sub))
-  },
+  run: () => warnOfTrialEnd(world, sub),
 })
 
-const invoiceSteps = (world: World, sub: SubState, invoice: InvoiceState, payment: Payment): Step[] => {
+const invoiceSteps = (world: World, sub: SubState, invoice: InvoiceState): Step[] => {
   if (invoice.dueDate !== null && !invoice.overdueSent) {
     return [{ at: invoice.dueDate, run: () => becomeOverdue(world, sub, invoice) }]
   }
   if (invoice.nextAttempt === null || sub.pause !== null) return []
   const retry = () => {
-    if (payment === 'fails') return failInvoice(world, invoice)
-    settleInvoice(world, invoice)
-    followInvoice(world, invoice)
+    if (collectInvoice(world, invoice) === 'paid') followInvoice(world, invoice)
   }
   return [{ at: invoice.nextAttempt, run: retry }]
 }
@@ -186,14 +185,9 @@ const collect = (world: World, sub: SubState, invoice: InvoiceState, payment?: P
   finalizeInvoice(world, invoice)
   if (sub.pause !== null) return writeOff(world, invoice, sub.pause.behavior === 'void')
   if (sub.collection === 'send_invoice' && invoice.amount > 0) return
-  const fails = need(world, 'customer', sub.customer).failPayments
-  if (invoice.amount > 0 && (payment ?? (fails ? 'fails' : 'paid')) === 'fails') {
-    failInvoice(world, invoice)
-    if (sub.status === 'active') becomePastDue(world, sub)
-    return
-  }
-  settleInvoice(world, invoice)
-  followInvoice(world, invoice)
+  const collected = collectInvoice(world, invoice, payment)
+  if (collected === 'failed' && sub.status === 'active') becomePastDue(world, sub)
+  if (collected === 'paid') followInvoice(world, invoice)
 }
 
 const writeOff = (world: World, invoice: InvoiceState, asVoid: boolean): void => {
@@ -211,5 +205,5 @@ const openInvoices = (world: World, sub: SubState): InvoiceState[] =>
 
 const nextPeriod = (world: World, item: ItemState, start: number): void => {
   item.periodStart = start
-  item.periodEnd = addInterval(start, intervalOf(world, item))
+  item.periodEnd = periodAfter(world, item, start)
 }

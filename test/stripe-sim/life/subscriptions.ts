@@ -2,28 +2,35 @@
 // milliseconds (like the simulated clock); the state keeps seconds.
 
 import { invalid, missing } from '../errors.ts'
-import { announceInvoice, draftInvoice, failInvoice, finalizeInvoice, settleInvoice } from './invoices.ts'
-import type { InvoiceDraft } from './invoices.ts'
+import { discountSubscription } from './coupons.ts'
+import { announceInvoice, collectInvoice, DAYS_UNTIL_DUE, draftInvoice, finalizeInvoice } from './invoices.ts'
+import type { InvoiceDraft, Payment } from './invoices.ts'
 import { newItem, patchItem, replaceItems } from './items.ts'
+import { chooseMethod } from './methods.ts'
+import { extendTrial, TRIAL_WARNING, warnOfTrialEnd } from './trials.ts'
 import type { ItemPatch, NewItem } from './items.ts'
 import { subscriptionWire } from '../wire/subscription.ts'
 import { put } from '../state.ts'
-import type { Collection, InvoiceState, ItemState, Metadata, PauseBehavior, SubState } from '../state.ts'
+import type { Collection, InvoiceState, ItemState, Metadata, PauseBehavior, SubState } from '../records.ts'
 import { changing, liveCustomer, need, noteLink } from '../world.ts'
 import type { World } from '../world.ts'
 
 const DAY = 86_400
 
-export type Payment = 'paid' | 'fails'
 export type SubscribeOptions = {
   items: NewItem[]
   trialDays?: number
   metadata?: Metadata
   collection?: Collection
-  /** `processing`: a delayed method; the invoice stays open. */
-  firstPayment?: Payment | 'processing'
+  daysUntilDue?: number
+  /** `processing`: a delayed method; `open`: nobody tries. The invoice stays open. Default: what the customer's method does. */
+  firstPayment?: Payment | 'open' | 'processing'
   backdateMs?: number
-  onTrialEnd?: 'create_invoice' | 'pause'
+  /** Other than `create_invoice`: for a customer with nothing to pay with, which verbs then make it. */
+  onTrialEnd?: SubState['trialEndBehavior']
+  defaultMethod?: string
+  schedule?: string
+  coupon?: string
   /** As Checkout does it: born incomplete, active by an update. */
   bornIncomplete?: boolean
 }
@@ -35,10 +42,14 @@ export type UpdateOptions = {
   trialEnd?: number | 'now'
   pause?: { behavior: PauseBehavior; resumesAt?: number } | null
   metadata?: Metadata
+  defaultMethod?: string | null
+  /** Null takes the discount away. */
+  coupon?: string | null
 }
 
 export const subscribe = (world: World, customerId: string, options: SubscribeOptions): SubState => {
   const customer = liveCustomer(world, customerId)
+  if (options.onTrialEnd !== undefined && options.onTrialEnd !== 'create_invoice') customer.unseenCard = false
   if (options.items.length === 0) throw invalid('Missing required param: items.', 'items')
   const now = world.now(customerId)
   const trialEnd = options.trialDays === undefined ? null : now + Math.round(options.trialDays * DAY)
@@ -57,6 +68,10 @@ export const subscribe = (world: World, customerId: string, options: SubscribeOp
     endedAt: null,
     cancelReason: null,
     collection: options.collection ?? 'charge_automatically',
+    daysUntilDue: options.daysUntilDue ?? DAYS_UNTIL_DUE,
+    defaultMethod: options.defaultMethod ?? null,
+    discount: null,
+    schedule: options.schedule ?? null,
     trialStart: trialEnd === null ? null : now,
     trialEnd,
     trialEndBehavior: options.onTrialEnd ?? 'create_invoice',
@@ -66,28 +81,28 @@ export const subscribe = (world: World, customerId: string, options: SubscribeOp
     latestInvoice: null,
   }
   put(world.store, 'subscription', sub)
+  if (options.coupon !== undefined) discountSubscription(world, sub, options.coupon)
   noteLink(world, customerId, sub.metadata['tenant_id'])
-  const payment = options.firstPayment ?? (customer.failPayments ? 'fails' : 'paid')
-  beginBilling(world, sub, payment, options.bornIncomplete ?? false)
+  beginBilling(world, sub, options)
+  if (trialEnd !== null && trialEnd - now <= TRIAL_WARNING) warnOfTrialEnd(world, sub)
   return sub
 }
 
-// The first invoice. A trial's is zero and paid; a sent one is open and costs no access.
-const beginBilling = (
-  world: World,
-  sub: SubState,
-  payment: Payment | 'processing',
-  bornIncomplete: boolean,
-): void => {
+// The first invoice. A trial's is zero and paid; a sent one is open and costs no access. Born incomplete where the
+// payment is still to be made, and active by an update.
+const beginBilling = (world: World, sub: SubState, options: SubscribeOptions): void => {
   const invoice = draftInvoice(world, draftFor(world, sub, sub.items, 'subscription_create'))
   const collected = sub.collection === 'charge_automatically'
-  if (collected && invoice.amount > 0 && (payment !== 'paid' || bornIncomplete)) sub.status = 'incomplete'
+  const { firstPayment } = options
+  const chosen = chooseMethod(world, sub.customer, sub).outcome
+  const pays =
+    firstPayment === undefined ? chosen === 'succeeds' || chosen === 'inquiry' : firstPayment === 'paid'
+  if (collected && invoice.amount > 0 && (!pays || options.bornIncomplete === true)) sub.status = 'incomplete'
   world.emit('customer.subscription.created', subscriptionWire(world, sub))
   announceInvoice(world, invoice)
   finalizeInvoice(world, invoice)
-  if (invoice.amount > 0 && (!collected || payment === 'processing')) return
-  if (invoice.amount > 0 && payment === 'fails') return failInvoice(world, invoice)
-  settleInvoice(world, invoice)
+  if (invoice.amount > 0 && (!collected || firstPayment === 'open')) return
+  if (collectInvoice(world, invoice, firstPayment === 'open' ? undefined : firstPayment) !== 'paid') return
   if (sub.status !== 'incomplete') return
   changing(
     world,
@@ -124,6 +139,11 @@ export const cancelSubscription = (
 ): SubState => {
   const sub = liveSub(world, id)
   const now = world.now(sub.customer)
+  // Ended before the end that was asked for: as recorded, the plan to end is gone.
+  if (sub.cancelAtPeriodEnd && sub.cancelAt !== null && now < sub.cancelAt) {
+    sub.cancelAtPeriodEnd = false
+    sub.cancelAt = null
+  }
   sub.status = 'canceled'
   sub.endedAt = now
   sub.canceledAt ??= now
@@ -162,12 +182,16 @@ export const draftFor = (
   sub,
   reason,
   collection: sub.collection,
+  daysUntilDue: sub.daysUntilDue,
+  currency: currencyOf(world, items),
   lines: items.map((item) => {
     const price = need(world, 'price', item.price)
     const amount = sub.status === 'trialing' ? 0 : price.unitAmount * (item.quantity ?? 0)
     return {
       price: item.price,
       item: item.id,
+      invoiceItem: null,
+      description: null,
       quantity: item.quantity,
       amount,
       start: item.periodStart,
@@ -175,6 +199,9 @@ export const draftFor = (
     }
   }),
 })
+
+const currencyOf = (world: World, items: ItemState[]): string =>
+  items[0] === undefined ? 'usd' : need(world, 'price', items[0].price).currency
 
 const applyOptions = (world: World, sub: SubState, options: UpdateOptions): void => {
   const now = world.now(sub.customer)
@@ -184,6 +211,8 @@ const applyOptions = (world: World, sub: SubState, options: UpdateOptions): void
     sub.metadata = mergeMetadata(sub.metadata, options.metadata)
     noteLink(world, sub.customer, options.metadata['tenant_id'])
   }
+  if (options.defaultMethod !== undefined) sub.defaultMethod = options.defaultMethod
+  if (options.coupon !== undefined) discountSubscription(world, sub, options.coupon)
   if (options.pause !== undefined) {
     const resumesAt = options.pause?.resumesAt
     sub.pause =
@@ -209,14 +238,6 @@ const scheduleEnd = (sub: SubState, end: number | null, now: number): void => {
   sub.cancelAt = end
   sub.canceledAt = end === null ? null : now
   sub.cancelReason = end === null ? null : 'cancellation_requested'
-}
-
-const extendTrial = (sub: SubState, end: number, now: number): void => {
-  sub.status = 'trialing'
-  sub.trialStart ??= now
-  sub.trialEnd = end
-  sub.anchor = end
-  for (const item of sub.items) item.periodEnd = end
 }
 
 export const mergeMetadata = (old: Metadata, patch: Metadata): Metadata =>

@@ -5,7 +5,9 @@
 
 import type Stripe from 'stripe'
 import type { World } from '../world.ts'
-import type { ClockState, CustomerState, PriceState, ProductState } from '../state.ts'
+import { discountWire } from './discounts.ts'
+import type { ClockState } from '../records-platform.ts'
+import type { CustomerState, PriceState, ProductState } from '../records.ts'
 
 /** An SDK type as it travels: decimals are strings on the wire. */
 export type Wire<T> = T extends Stripe.Decimal
@@ -38,19 +40,19 @@ export const customerWire = (world: World, customer: CustomerState) =>
     customer_account: null,
     default_source: null,
     delinquent: false,
-    description: null,
-    discount: null,
+    description: customer.description,
+    discount: customer.discount === null ? null : discountWire(customer.discount, { customer: customer.id }),
     email: customer.email,
     invoice_prefix: customer.id.slice(-8).toUpperCase(),
     invoice_settings: {
       custom_fields: null,
-      default_payment_method: null,
+      default_payment_method: customer.defaultMethod,
       footer: null,
       rendering_options: null,
     },
     livemode: world.account.livemode,
     metadata: { ...customer.metadata },
-    name: null,
+    name: customer.name,
     next_invoice_sequence: 1,
     phone: null,
     preferred_locales: [],
@@ -71,8 +73,8 @@ export const clockWire = (world: World, clock: ClockState) =>
     frozen_time: clock.frozenTime,
     livemode: world.account.livemode,
     name: clock.name,
-    status: 'ready',
-    status_details: {},
+    status: clock.advancing ? 'advancing' : 'ready',
+    status_details: clock.advancing ? { advancing: { target_frozen_time: clock.frozenTime } } : {},
   }) satisfies Wire<Stripe.TestHelpers.TestClock>
 
 export const productWire = (world: World, product: ProductState) =>
@@ -82,7 +84,7 @@ export const productWire = (world: World, product: ProductState) =>
     active: product.active,
     created: product.created,
     default_price: null,
-    description: null,
+    description: product.description,
     images: [],
     livemode: world.account.livemode,
     marketing_features: [],
@@ -106,19 +108,19 @@ export const priceWire = (world: World, price: PriceState) =>
     active: price.active,
     billing_scheme: 'per_unit',
     created: price.created,
-    currency: 'usd',
+    currency: price.currency,
     custom_unit_amount: null,
     livemode: world.account.livemode,
     lookup_key: price.lookupKey,
     metadata: { ...price.metadata },
-    nickname: null,
+    nickname: price.nickname,
     product: price.product,
     recurring:
       price.interval === null
         ? null
         : {
             interval: price.interval,
-            interval_count: 1,
+            interval_count: price.intervalCount,
             meter: null,
             trial_period_days: null,
             usage_type: price.usageType,
@@ -140,16 +142,29 @@ export const planWire = (world: World, price: PriceState) =>
     amount_decimal: String(price.unitAmount),
     billing_scheme: 'per_unit',
     created: price.created,
-    currency: 'usd',
+    currency: price.currency,
     interval: price.interval ?? 'month',
-    interval_count: 1,
+    interval_count: price.intervalCount,
     livemode: world.account.livemode,
     metadata: { ...price.metadata },
     meter: null,
-    nickname: null,
+    nickname: price.nickname,
     product: price.product,
     tiers_mode: null,
     transform_usage: null,
     trial_period_days: null,
     usage_type: price.usageType,
   }) satisfies Wire<Stripe.Plan>
+
+export const deletedProductWire = (id: string) =>
+  ({ id, object: 'product', deleted: true }) satisfies Wire<Stripe.DeletedProduct>
+
+export const deletedPlanWire = (id: string) =>
+  ({ id, object: 'plan', deleted: true }) satisfies Wire<Stripe.DeletedPlan>
+
+export const deletedClockWire = (id: string) =>
+  ({
+    id,
+    object: 'test_helpers.test_clock',
+    deleted: true,
+  }) satisfies Wire<Stripe.TestHelpers.DeletedTestClock>

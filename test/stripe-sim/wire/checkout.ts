@@ -1,9 +1,11 @@
-// Wire objects of checkout sessions, invoice payments, refunds and disputes.
+// Wire objects of checkout sessions and invoice payments.
 // See shapes.ts for the conventions.
 
 import type Stripe from 'stripe'
+import { priceWire } from './catalog.ts'
 import type { Wire } from './catalog.ts'
-import type { DisputeState, InvoiceState, RefundState, SessionState } from '../state.ts'
+import type { InvoiceState, SessionState } from '../records.ts'
+import { need } from '../world.ts'
 import type { World } from '../world.ts'
 
 export const invoicePaymentWire = (world: World, invoice: InvoiceState) =>
@@ -13,7 +15,7 @@ export const invoicePaymentWire = (world: World, invoice: InvoiceState) =>
     amount_paid: invoice.status === 'paid' ? invoice.amountPaid : null,
     amount_requested: invoice.amount,
     created: invoice.finalizedAt ?? invoice.created,
-    currency: 'usd',
+    currency: invoice.currency,
     invoice: invoice.id,
     is_default: true,
     livemode: world.account.livemode,
@@ -21,55 +23,6 @@ export const invoicePaymentWire = (world: World, invoice: InvoiceState) =>
     status: invoice.status === 'paid' ? 'paid' : invoice.status === 'void' ? 'canceled' : 'open',
     status_transitions: { canceled_at: invoice.voidedAt, paid_at: invoice.paidAt },
   }) satisfies Wire<Stripe.InvoicePayment>
-
-export const refundWire = (refund: RefundState) =>
-  ({
-    id: refund.id,
-    object: 'refund',
-    amount: refund.amount,
-    balance_transaction: null,
-    charge: refund.charge,
-    created: refund.created,
-    currency: 'usd',
-    customer: refund.customer,
-    customer_account: null,
-    metadata: {},
-    payment_intent: refund.paymentIntent,
-    payment_method: null,
-    reason: null,
-    receipt_number: null,
-    source_transfer_reversal: null,
-    status: 'succeeded',
-    transfer_reversal: null,
-  }) satisfies Wire<Stripe.Refund>
-
-// A dispute names no customer: only charge and payment intent lead to one. `evidence` is left empty.
-export const disputeWire = (world: World, dispute: DisputeState) =>
-  ({
-    id: dispute.id,
-    object: 'dispute',
-    amount: dispute.amount,
-    balance_transactions: [],
-    charge: dispute.charge,
-    created: dispute.created,
-    currency: 'usd',
-    enhanced_eligibility_types: [],
-    evidence_details: {
-      due_by: dispute.created + 7 * 86_400,
-      enhanced_eligibility: {},
-      has_evidence: false,
-      past_due: false,
-      submission_count: 0,
-      submission_method: 'manual',
-    },
-    intended_submission_method: null,
-    is_charge_refundable: true,
-    livemode: world.account.livemode,
-    metadata: {},
-    payment_intent: dispute.paymentIntent,
-    reason: 'fraudulent',
-    status: dispute.status,
-  }) satisfies Omit<Wire<Stripe.Dispute>, 'evidence'>
 
 // What the double does not simulate, as Stripe shows it unused.
 const UNUSED_BY_SESSIONS = {
@@ -79,12 +32,10 @@ const UNUSED_BY_SESSIONS = {
   allowed_payment_method_types: null,
   automatic_tax: { enabled: false, liability: null, provider: null, status: null },
   billing_address_collection: null,
-  cancel_url: null,
   client_secret: null,
   collected_information: null,
   consent: null,
   consent_collection: null,
-  currency: 'usd',
   currency_conversion: null,
   custom_fields: [],
   customer_account: null,
@@ -95,7 +46,6 @@ const UNUSED_BY_SESSIONS = {
   locale: null,
   managed_payments: { enabled: false },
   origin_context: null,
-  payment_intent: null,
   payment_method_collection: 'always',
   payment_method_configuration_details: null,
   payment_method_options: {},
@@ -106,11 +56,8 @@ const UNUSED_BY_SESSIONS = {
   shipping_address_collection: null,
   shipping_cost: null,
   shipping_options: [],
-  status: 'complete',
   submit_type: null,
-  success_url: 'https://example.com/done',
-  ui_mode: 'hosted',
-  url: null,
+  ui_mode: 'hosted_page',
   wallet_options: null,
 } satisfies Partial<Wire<Stripe.Checkout.Session>>
 
@@ -121,8 +68,10 @@ export const sessionWire = (world: World, session: SessionState) =>
     ...UNUSED_BY_SESSIONS,
     amount_subtotal: session.amount,
     amount_total: session.amount,
+    cancel_url: session.cancelUrl,
     client_reference_id: session.clientReferenceId,
     created: session.created,
+    currency: session.currency,
     custom_text: {
       after_submit: null,
       shipping_address: null,
@@ -130,25 +79,52 @@ export const sessionWire = (world: World, session: SessionState) =>
       terms_of_service_acceptance: null,
     },
     customer: session.customer,
-    customer_details: {
-      address: null,
-      business_name: null,
-      email: session.email,
-      individual_name: null,
-      name: null,
-      phone: null,
-      tax_exempt: 'none',
-      tax_ids: [],
-    },
+    customer_details:
+      session.status === 'open'
+        ? null
+        : {
+            address: null,
+            business_name: null,
+            email: session.email,
+            individual_name: null,
+            name: null,
+            phone: null,
+            tax_exempt: 'none',
+            tax_ids: [],
+          },
     customer_email: null,
     expires_at: session.created + 86_400,
     invoice: session.invoice,
     livemode: world.account.livemode,
     metadata: { ...session.metadata },
     mode: session.mode,
+    payment_intent: session.paymentIntent,
     payment_link: session.paymentLink,
-    payment_method_types: ['card'],
+    payment_method_types: [...session.methodTypes],
     payment_status: session.paymentStatus,
+    status: session.status,
     subscription: session.subscription,
+    success_url: session.successUrl,
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
+    url: session.status === 'open' ? `https://checkout.stripe.com/c/pay/${session.id}` : null,
   }) satisfies Wire<Stripe.Checkout.Session>
+
+export const sessionItemWire = (world: World, session: SessionState, index: number) => {
+  const item = session.items[index]
+  const price = need(world, 'price', item?.price ?? '')
+  const amount = price.unitAmount * (item?.quantity ?? 1)
+  return {
+    id: `li_${session.id.slice(-20)}${index}`,
+    object: 'item',
+    adjustable_quantity: null,
+    amount_discount: 0,
+    amount_subtotal: amount,
+    amount_tax: 0,
+    amount_total: amount,
+    currency: price.currency,
+    description: price.product,
+    metadata: {},
+    price: priceWire(world, price),
+    quantity: item?.quantity ?? 1,
+  } satisfies Wire<Stripe.LineItem>
+}

@@ -4,37 +4,26 @@
 import type Stripe from 'stripe'
 import { embeddedList, planWire, priceWire } from './catalog.ts'
 import type { Wire } from './catalog.ts'
-import type { ChargeState, InvoiceState, LineState } from '../state.ts'
+import type { InvoiceItemState, InvoiceState, LineState } from '../records.ts'
 import type { World } from '../world.ts'
 
-const lineWire = (world: World, invoice: InvoiceState, line: LineState) => {
+export const lineWire = (world: World, invoice: InvoiceState, line: LineState) => {
   const price = line.price === null ? undefined : world.store.price.get(line.price)
   const base = {
     id: line.id,
     object: 'line_item',
     amount: line.amount,
-    currency: 'usd',
-    description: price === undefined ? 'One-off charge' : `${line.quantity ?? 0} × ${price.product}`,
+    currency: invoice.currency,
+    description:
+      line.description ??
+      (price === undefined ? 'One-off charge' : `${line.quantity ?? 0} × ${price.product}`),
     discount_amounts: [],
     discountable: true,
     discounts: [],
     invoice: invoice.id,
     livemode: world.account.livemode,
     metadata: { ...invoice.subscriptionMetadata },
-    parent:
-      line.item === null
-        ? null
-        : {
-            invoice_item_details: null,
-            subscription_item_details: {
-              invoice_item: null,
-              proration: false,
-              proration_details: null,
-              subscription: invoice.subscription,
-              subscription_item: line.item,
-            },
-            type: 'subscription_item_details',
-          },
+    parent: lineParentOf(invoice, line),
     period: { start: line.start, end: line.end },
     pretax_credit_amounts: [],
     pricing:
@@ -63,6 +52,23 @@ const lineWire = (world: World, invoice: InvoiceState, line: LineState) => {
   }
 }
 
+const lineParentOf = (invoice: InvoiceState, line: LineState) => {
+  const common = { proration: false, proration_details: null, subscription: invoice.subscription }
+  if (line.item !== null) {
+    return {
+      invoice_item_details: null,
+      subscription_item_details: { invoice_item: null, ...common, subscription_item: line.item },
+      type: 'subscription_item_details' as const,
+    }
+  }
+  if (line.invoiceItem === null) return null
+  return {
+    invoice_item_details: { invoice_item: line.invoiceItem, ...common },
+    subscription_item_details: null,
+    type: 'invoice_item_details' as const,
+  }
+}
+
 // What the double does not simulate, as Stripe shows it unused.
 const UNUSED_BY_INVOICES = {
   account_country: 'US',
@@ -72,7 +78,6 @@ const UNUSED_BY_INVOICES = {
   application: null,
   automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
   automatically_finalizes_at: null,
-  currency: 'usd',
   custom_fields: null,
   customer_account: null,
   customer_address: null,
@@ -83,15 +88,12 @@ const UNUSED_BY_INVOICES = {
   default_payment_method: null,
   default_source: null,
   default_tax_rates: [],
-  description: null,
-  discounts: [],
   footer: null,
   from_invoice: null,
   invoice_pdf: null,
   issuer: { type: 'self' },
   last_finalization_error: null,
   latest_revision: null,
-  metadata: {},
   on_behalf_of: null,
   payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
   post_payment_credit_notes_amount: 0,
@@ -102,13 +104,13 @@ const UNUSED_BY_INVOICES = {
   shipping_details: null,
   starting_balance: 0,
   statement_descriptor: null,
-  total_discount_amounts: [],
   total_pretax_credit_amounts: [],
   total_taxes: [],
 } satisfies Partial<Wire<Stripe.Invoice>>
 
 export const invoiceWire = (world: World, invoice: InvoiceState) => {
   const remaining = invoice.amount - invoice.amountPaid
+  const subtotal = invoice.amount + (invoice.discounted?.amount ?? 0)
   const lines = invoice.lines.map((line) => lineWire(world, invoice, line))
   const customer = world.store.customer.get(invoice.customer)
   const base = {
@@ -125,8 +127,11 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
     billing_reason: invoice.reason,
     collection_method: invoice.collection,
     created: invoice.created,
+    currency: invoice.currency,
     customer: invoice.customer,
     customer_email: customer?.email ?? null,
+    description: invoice.description,
+    discounts: invoice.discounted === null ? [] : [invoice.discounted.discount.id],
     due_date: invoice.dueDate,
     effective_at: invoice.finalizedAt,
     ending_balance: invoice.status === 'draft' ? null : 0,
@@ -134,6 +139,7 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
       invoice.finalizedAt === null ? null : `https://invoice.stripe.com/i/${world.account.id}/${invoice.id}`,
     lines: embeddedList(lines, `/v1/invoices/${invoice.id}/lines`),
     livemode: world.account.livemode,
+    metadata: { ...invoice.metadata },
     next_payment_attempt: invoice.nextAttempt,
     number: invoice.number,
     parent: parentOf(invoice),
@@ -141,10 +147,11 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
     period_start: invoice.created,
     status: invoice.status,
     status_transitions: transitionsOf(invoice),
-    subtotal: invoice.amount,
-    subtotal_excluding_tax: invoice.amount,
+    subtotal,
+    subtotal_excluding_tax: subtotal,
     test_clock: customer?.testClock ?? null,
     total: invoice.amount,
+    total_discount_amounts: discountsOf(invoice),
     total_excluding_tax: invoice.amount,
     webhooks_delivered_at: invoice.finalizedAt,
   } satisfies Wire<Stripe.Invoice>
@@ -161,6 +168,9 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
     },
   }
 }
+
+const discountsOf = ({ discounted }: InvoiceState) =>
+  discounted === null ? [] : [{ amount: discounted.amount, discount: discounted.discount.id }]
 
 const parentOf = (invoice: InvoiceState) =>
   invoice.subscription === null
@@ -181,56 +191,42 @@ const transitionsOf = (invoice: InvoiceState) => ({
   voided_at: invoice.voidedAt,
 })
 
-// What the double does not simulate, as Stripe shows it unused.
-const UNUSED_BY_CHARGES = {
-  application: null,
-  application_fee: null,
-  application_fee_amount: null,
-  balance_transaction: null,
-  calculated_statement_descriptor: null,
-  currency: 'usd',
-  description: null,
-  failure_balance_transaction: null,
-  fraud_details: {},
-  metadata: {},
-  on_behalf_of: null,
-  outcome: null,
-  payment_method: null,
-  payment_method_details: null,
-  receipt_number: null,
-  receipt_url: null,
-  review: null,
-  shipping: null,
-  source: null,
-  source_transfer: null,
-  statement_descriptor: null,
-  statement_descriptor_suffix: null,
-  transfer_data: null,
-  transfer_group: null,
-} satisfies Partial<Wire<Stripe.Charge>>
+export const deletedInvoiceWire = (id: string) =>
+  ({ id, object: 'invoice', deleted: true }) satisfies Wire<Stripe.DeletedInvoice>
 
-export const chargeWire = (world: World, charge: ChargeState) => {
-  const email = world.store.customer.get(charge.customer)?.email ?? null
-  const base = {
-    id: charge.id,
-    object: 'charge',
-    ...UNUSED_BY_CHARGES,
-    amount: charge.amount,
-    amount_captured: charge.failed ? 0 : charge.amount,
-    amount_refunded: charge.refunded,
-    billing_details: { address: null, email, name: null, phone: null, tax_id: null },
-    captured: !charge.failed,
-    created: charge.created,
-    customer: charge.customer,
-    disputed: charge.disputed,
-    failure_code: charge.failed ? 'card_declined' : null,
-    failure_message: charge.failed ? 'Your card was declined.' : null,
+export const invoiceItemWire = (world: World, item: InvoiceItemState) => {
+  const price = item.price === null ? undefined : world.store.price.get(item.price)
+  return {
+    id: item.id,
+    object: 'invoiceitem',
+    amount: item.amount,
+    currency: item.currency,
+    customer: item.customer,
+    customer_account: null,
+    date: item.created,
+    description: item.description,
+    discountable: true,
+    discounts: [],
+    invoice: item.invoice,
     livemode: world.account.livemode,
-    paid: !charge.failed,
-    payment_intent: charge.paymentIntent,
-    receipt_email: null,
-    refunded: charge.refunded === charge.amount,
-    status: charge.failed ? 'failed' : 'succeeded',
-  } satisfies Wire<Stripe.Charge>
-  return { ...base, _legacy: { invoice: charge.invoice } }
+    metadata: { ...item.metadata },
+    parent: null,
+    period: { end: item.created, start: item.created },
+    pricing:
+      price === undefined
+        ? null
+        : {
+            price_details: { price: price.id, product: price.product },
+            type: 'price_details',
+            unit_amount_decimal: String(price.unitAmount),
+          },
+    proration: false,
+    quantity: item.quantity,
+    quantity_decimal: String(item.quantity),
+    tax_rates: [],
+    test_clock: world.store.customer.get(item.customer)?.testClock ?? null,
+  } satisfies Wire<Stripe.InvoiceItem>
 }
+
+export const deletedInvoiceItemWire = (id: string) =>
+  ({ id, object: 'invoiceitem', deleted: true }) satisfies Wire<Stripe.DeletedInvoiceItem>

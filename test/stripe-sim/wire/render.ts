@@ -5,7 +5,7 @@
 
 export type Era = 'legacy' | 'both' | 'item'
 
-const eraOf = (version: string): Era => {
+export const eraOf = (version: string): Era => {
   const date = version.slice(0, 10)
   return date <= '2024-11-20' ? 'legacy' : date < '2025-03-31' ? 'both' : 'item'
 }

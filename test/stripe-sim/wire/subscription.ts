@@ -4,7 +4,7 @@
 import type Stripe from 'stripe'
 import { embeddedList, planWire, priceWire } from './catalog.ts'
 import type { Wire } from './catalog.ts'
-import type { ItemState, SubState } from '../state.ts'
+import type { ItemState, SubState } from '../records.ts'
 import { need } from '../world.ts'
 import type { World } from '../world.ts'
 
@@ -29,6 +29,9 @@ export const itemWire = (world: World, sub: SubState, item: ItemState) => {
   } satisfies Wire<Stripe.SubscriptionItem>
 }
 
+export const deletedItemWire = (id: string) =>
+  ({ id, object: 'subscription_item', deleted: true }) satisfies Wire<Stripe.DeletedSubscriptionItem>
+
 // What the double does not simulate, as Stripe shows it unused.
 const UNUSED_BY_SUBSCRIPTIONS = {
   application: null,
@@ -39,18 +42,27 @@ const UNUSED_BY_SUBSCRIPTIONS = {
   billing_thresholds: null,
   currency: 'usd',
   customer_account: null,
-  default_payment_method: null,
   default_source: null,
   default_tax_rates: [],
+  invoice_settings: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: { type: 'self' },
+  },
   description: null,
-  discounts: [],
   managed_payments: { enabled: false },
   next_pending_invoice_item_invoice: null,
   on_behalf_of: null,
+  payment_settings: {
+    payment_method_options: null,
+    payment_method_types: null,
+    save_default_payment_method: 'off',
+  },
   pending_invoice_item_interval: null,
   pending_setup_intent: null,
   pending_update: null,
-  schedule: null,
   transfer_data: null,
 } satisfies Partial<Wire<Stripe.Subscription>>
 
@@ -74,26 +86,17 @@ export const subscriptionWire = (world: World, sub: SubState) => {
     collection_method: sub.collection,
     created: sub.created,
     customer: sub.customer,
-    days_until_due: sub.collection === 'send_invoice' ? 30 : null,
+    default_payment_method: sub.defaultMethod,
+    discounts: sub.discount === null ? [] : [sub.discount.id],
+    days_until_due: sub.collection === 'send_invoice' ? sub.daysUntilDue : null,
     ended_at: sub.endedAt,
-    invoice_settings: {
-      account_tax_ids: null,
-      custom_fields: null,
-      description: null,
-      footer: null,
-      issuer: { type: 'self' },
-    },
     items: embeddedList(items, `/v1/subscription_items?subscription=${sub.id}`),
     latest_invoice: sub.latestInvoice,
     livemode: world.account.livemode,
     metadata: { ...sub.metadata },
     pause_collection:
       sub.pause === null ? null : { behavior: sub.pause.behavior, resumes_at: sub.pause.resumesAt },
-    payment_settings: {
-      payment_method_options: null,
-      payment_method_types: null,
-      save_default_payment_method: 'off',
-    },
+    schedule: sub.schedule,
     start_date: sub.startDate,
     status: sub.status,
     test_clock: world.store.customer.get(sub.customer)?.testClock ?? null,
