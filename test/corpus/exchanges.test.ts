@@ -35,6 +35,7 @@ test.each([
   ['missing', { object: 'price', a: 1 }, { object: 'price' }, ['missing price:a']],
   ['extra', { object: 'price' }, { object: 'price', a: { b: 1 } }, ['extra price:a']],
   ['of other type', { a: 'x' }, { a: { id: 'x' } }, ['type answer:a']],
+  ['of another state', { status: 'open' }, { status: 'paid' }, ['state answer:status open as paid']],
   ['null', { a: null }, { a: 1 }, ['null answer:a']],
   [
     'inside',

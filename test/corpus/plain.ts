@@ -8,6 +8,10 @@ export type PlainSubscription = {
   status: string
   trialEnd: number | null
   endedAt: number | null
+  /** Its `behavior`, where collection is paused. */
+  paused: string | null
+  cancelAt: number | null
+  cancelAtPeriodEnd: boolean
   items: { priceId: string; quantity: number | null; periodEnd: number | null }[]
   /** A time at which the subscription surely was as recorded: the start of its current period. */
   moment: number
@@ -37,6 +41,9 @@ export const plainSubscription = (raw: unknown): PlainSubscription => {
     status,
     trialEnd: timeOf(sub['trial_end']),
     endedAt: timeOf(sub['ended_at'] ?? (status === 'canceled' ? sub['canceled_at'] : null)),
+    paused: textIn(fieldsIn(sub['pause_collection'])['behavior']),
+    cancelAt: timeOf(sub['cancel_at']),
+    cancelAtPeriodEnd: sub['cancel_at_period_end'] === true,
     items: lines.map((line) => ({
       priceId: named(line['price'] ?? line['plan']) ?? '',
       quantity: isMetered(line) ? null : numberOf(line['quantity']),

@@ -1,20 +1,24 @@
-// The shape of JSON: which fields there are and of which type, whatever their values. Where two shapes differ is said
+// The shape of JSON: which fields there are and of which type, whatever their values but for the few words that say
+// what an object is and how it stands. Where two shapes differ is said
 // by the field's place in the Stripe object that holds it (`price:recurring.interval`), so that the same difference
 // has one name wherever the object is embedded.
 import { isFields, textIn, type Fields } from './read.ts'
 
 /**
  * `missing`: recorded, not in the double. `extra`: the reverse. `type`: two types, e.g. an id instead of the expanded
- * object. `null`: null on one side only. `status`: another HTTP status.
+ * object. `null`: null on one side only. `state`: another word. `status`: another HTTP status.
  */
 export type Difference = {
-  kind: 'missing' | 'extra' | 'type' | 'null' | 'status'
+  kind: 'missing' | 'extra' | 'type' | 'null' | 'state' | 'status'
   at: string
   detail: string
 }
 
 /** Their keys are the host's, not Stripe's. */
 const FREE = new Set(['metadata'])
+
+/** Words that are compared as they are. */
+const WORDS = new Set(['object', 'status'])
 
 type Place = { owner: string; path: string }
 type Pair = { recorded: unknown; double: unknown }
@@ -50,9 +54,18 @@ const compareFields = (recorded: Fields, double: Fields, outer: Place): Differen
       return [{ kind: 'missing', at: nameOf(inner), detail: `recorded ${typeOf(recorded[key])}` }]
     if (!(key in recorded))
       return [{ kind: 'extra', at: nameOf(inner), detail: `double ${typeOf(double[key])}` }]
-    return FREE.has(key) ? [] : compare({ recorded: recorded[key], double: double[key] }, inner)
+    const pair = { recorded: recorded[key], double: double[key] }
+    if (FREE.has(key)) return []
+    return WORDS.has(key) && typeof pair.recorded === 'string' && typeof pair.double === 'string'
+      ? compareWords(pair.recorded, pair.double, inner)
+      : compare(pair, inner)
   })
 }
+
+const compareWords = (recorded: string, double: string, place: Place): Difference[] =>
+  recorded === double
+    ? []
+    : [{ kind: 'state', at: `${nameOf(place)} ${recorded} as ${double}`, detail: 'another word' }]
 
 /** A list is no owner: its elements are. */
 const ownPlace = (fields: Fields, outer: Place): Place => {

@@ -13,23 +13,21 @@ export const objectsTable = (judged: Judged[]): string => {
   const versions = [...new Set(judged.map(({ version }) => version))].toSorted(
     (a, b) => Number(a === '') - Number(b === '') || (a < b ? -1 : 1),
   )
-  const row = (name: string, of: Judged[]) => [
+  const row = (name: string, of: Judged[], why: string) => [
     name,
     String(of.filter(({ kind }) => kind === 'subscription').length),
     String(of.filter(({ kind }) => kind === 'invoice').length),
     String(of.filter(({ verdict }) => verdict.kind === 'understood').length),
-    refusals(of),
+    why,
   ]
   return table(
     ['API version', 'subscriptions', 'invoices', 'understood', 'not understood and why'],
     [
-      ...versions.map((version) =>
-        row(
-          version === '' ? '(not said)' : version,
-          judged.filter((each) => each.version === version),
-        ),
-      ),
-      row('all', judged),
+      ...versions.map((version) => {
+        const of = judged.filter((each) => each.version === version)
+        return row(version === '' ? '(not said)' : version, of, refusals(of))
+      }),
+      row('all', judged, String(judged.filter(({ verdict }) => verdict.kind !== 'understood').length)),
     ],
   )
 }

@@ -73,6 +73,9 @@ const readWrongly = (read: Subscription, plain: PlainSubscription): string[] => 
   ...differing('items', read.items.length, plain.items.length),
   ...differing('trial end', read.trialEnd, plain.trialEnd),
   ...differing('end', read.endedAt, plain.endedAt),
+  ...differing('pause', read.pause?.behavior ?? null, plain.paused),
+  ...differing('scheduled end', read.cancelAt, plain.cancelAt),
+  ...differing('ends with its period', read.cancelAtPeriodEnd, plain.cancelAtPeriodEnd),
   ...plain.items.flatMap((item, index) => [
     ...differing('price', read.items[index]?.priceId, item.priceId),
     ...differing('quantity', read.items[index]?.quantity, item.quantity),
