@@ -72,6 +72,15 @@ test('an expansion that the double refuses is missing, and the rest is compared'
   expect(exchangesTable(replayed ? [replayed] : [])).toContain('missing: `customers expand horoscope`')
 })
 
+test('a GET that was recorded with a body is asked by its query', async () => {
+  const listed = { object: 'list', data: [], has_more: false, url: '/v1/customers' }
+  const list = anExchange({ method: 'GET', form: 'email=nobody%40example.com', body: listed })
+
+  const replayed = await replay([anExchange({ form: 'email=a%40example.com' }), list])
+
+  expect(replayed[1]?.outcome).toEqual({ kind: 'equal', nulls: [] })
+})
+
 test('another status is a difference', async () => {
   const refused = anExchange({ status: 402, body: { error: { message: 'Declined.' } } })
 

@@ -59,17 +59,25 @@ export const exchangesTable = (replayed: Replayed[], top = TOP): string => {
 const isRicher = (outcome: Outcome): boolean =>
   outcome.kind === 'differs' && outcome.differences.every(({ kind }) => kind === 'extra')
 
-const differencesTable = (
-  head: string,
-  replayed: Replayed[],
-  { isExtra, top }: { isExtra: boolean; top: number },
-): string => {
-  const names = replayed.flatMap(({ outcome }) =>
+type Listing = { isExtra: boolean; top: number }
+
+const differencesTable = (head: string, replayed: Replayed[], { isExtra, top }: Listing): string => {
+  const found = replayed.flatMap(({ file, outcome }) =>
     (outcome.kind === 'differs' ? outcome.differences : [])
       .filter(({ kind }) => (kind === 'extra') === isExtra)
-      .map(({ kind, at }) => (isExtra ? `\`${at}\`` : `${kind}: \`${at}\``)),
+      .map(({ kind, at }) => ({ file, what: isExtra ? `\`${at}\`` : `${kind}: \`${at}\`` })),
   )
-  const rows = tally(names).map(([what, count]) => [what, String(count)])
+  const rows = tally(found.map(({ what }) => what)).map(([what, count]) => [what, String(count)])
+  // Files of the corpus are named on a terminal, where somebody has them.
+  if (top === Infinity)
+    return table(
+      [head, 'exchanges', 'for example'],
+      rows.map(([what = '', count = '']) => [
+        what,
+        count,
+        found.find((each) => each.what === what)?.file ?? '',
+      ]),
+    )
   const rest = rows.length - top
   return table([head, 'exchanges'], [...rows.slice(0, top), ...(rest > 0 ? [[`${rest} more`, '']] : [])])
 }
