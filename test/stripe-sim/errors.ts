@@ -34,6 +34,18 @@ export const invalid = (message: string, param?: string, code?: string): ApiErro
     ...(code === undefined ? {} : { code }),
   })
 
+/** A card that is refused, as recorded: `param: ""` included. */
+export const declined = () =>
+  apiError(402, {
+    type: 'card_error',
+    code: 'card_declined',
+    decline_code: 'generic_decline',
+    advice_code: 'try_again_later',
+    network_decline_code: '01',
+    message: 'Your card was declined.',
+    param: '',
+  })
+
 export const wrongParameter = ({
   param,
   kind,

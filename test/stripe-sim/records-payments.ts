@@ -16,6 +16,7 @@ export type MethodState = {
   created: number
   type: 'card' | 'sepa_debit'
   outcome: PaymentOutcome
+  refusedOnAttach: boolean
   customer: string | null
   last4: string
   email: string | null

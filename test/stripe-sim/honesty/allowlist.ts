@@ -31,4 +31,10 @@ export const UNDOCUMENTED: readonly Undocumented[] = [
     schema: nullable({ type: 'integer' }),
     evidence: 'recorded prices, inside subscriptions and alone',
   },
+  ...['destination', 'dispute', 'order'].map((field) => ({
+    definition: /^Charges\.Charge$/,
+    field,
+    schema: { type: 'null' },
+    evidence: '32 of 32 recorded charges, 2025-06-30.basil to 2026-03-25.dahlia',
+  })),
 ]

@@ -11,10 +11,12 @@ import type { StripeEvent, World } from '../world.ts'
 
 const SUBPROTOCOL = 'stripecli-devproxy-v1'
 const PATH = '/stripecli/subscribe'
-const RECONNECT_DELAY_S = 10
+// So often the CLI takes a fresh connection by itself.
+const RECONNECT_DELAY_S = 600
 
 export type ForwardedAnswer = { eventId: string; status: number; forwardUrl: string }
-type Session = { world: World; socket: WebSocket | null; waiting: string[] }
+/** `unacked`: by conversation, what the CLI has not said that it has; sent again over its next connection. */
+type Session = { world: World; socket: WebSocket | null; unacked: Map<string, string> }
 
 export const createListeners = (server: Server) => {
   const sessions = new Map<string, Session>()
@@ -24,12 +26,10 @@ export const createListeners = (server: Server) => {
 
   const heard = (data: string): void => {
     const message = JSON.parse(data) as Record<string, unknown>
+    for (const { unacked } of sessions.values()) unacked.delete(String(message['webhook_conversation_id']))
     if (message['type'] !== 'webhook_response') return
-    answers.push({
-      eventId: conversations.get(String(message['webhook_conversation_id'])) ?? '',
-      status: Number(message['status']),
-      forwardUrl: String(message['forward_url']),
-    })
+    const eventId = conversations.get(String(message['webhook_conversation_id'])) ?? ''
+    answers.push({ eventId, status: Number(message['status']), forwardUrl: String(message['forward_url']) })
   }
 
   server.on('upgrade', (request, stream, head) => {
@@ -37,9 +37,11 @@ export const createListeners = (server: Server) => {
     if (session === undefined || !String(request.url).startsWith(PATH)) return void stream.destroy()
     sockets.handleUpgrade(request, stream, head, (socket) => {
       session.socket = socket
-      for (const message of session.waiting.splice(0)) socket.send(message)
+      for (const message of session.unacked.values()) socket.send(message)
       socket.on('message', (data: Buffer) => heard(data.toString()))
-      socket.on('close', () => (session.socket = null))
+      socket.on('close', () => {
+        if (session.socket === socket) session.socket = null
+      })
     })
   })
 
@@ -48,7 +50,7 @@ export const createListeners = (server: Server) => {
     connected: (): number => [...sessions.values()].filter(({ socket }) => socket !== null).length,
     open: (world: World, port: number) => {
       const id = `cliws_${randomUUID().replaceAll('-', '')}`
-      sessions.set(id, { world, socket: null, waiting: [] })
+      sessions.set(id, { world, socket: null, unacked: new Map() })
       return {
         reconnect_delay: RECONNECT_DELAY_S,
         secret: world.account.webhookSecret,
@@ -67,8 +69,8 @@ export const createListeners = (server: Server) => {
         const conversation = `wc_${randomUUID().replaceAll('-', '')}`
         conversations.set(conversation, event.id)
         const message = messageFor(payload, world.account.webhookSecret, conversation)
-        if (session.socket === null) session.waiting.push(message)
-        else session.socket.send(message)
+        session.unacked.set(conversation, message)
+        session.socket?.send(message)
       }
     },
     close: (): void => {

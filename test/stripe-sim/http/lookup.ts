@@ -14,7 +14,8 @@ import { couponWire, discountWire } from '../wire/discounts.ts'
 import { endpointWire } from '../wire/endpoint.ts'
 import { invoiceItemWire, invoiceWire } from '../wire/invoice.ts'
 import { disputeWire, refundWire } from '../wire/money-back.ts'
-import { chargeWire, intentWire, methodWire, setupIntentWire } from '../wire/payments.ts'
+import { chargeWire } from '../wire/charge.ts'
+import { intentWire, methodWire, secretOf, setupIntentWire } from '../wire/payments.ts'
 import { scheduleWire } from '../wire/schedule.ts'
 import { subscriptionWire } from '../wire/subscription.ts'
 import { ownedBy } from '../state.ts'
@@ -78,16 +79,20 @@ export const expand = (world: World, body: object, paths: string[]): object => {
   return copy
 }
 
+const named = (world: World, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((each) => named(world, each))
+  return typeof value === 'string' ? (findWire(world, value) ?? value) : value
+}
+
 const expandPath = (world: World, target: Hash, steps: string[], path: string): void => {
   const [step, ...rest] = steps
   if (step === undefined) return
   if (!(step in target)) {
     const included = include(world, target, step)
-    if (included === null) throw invalid(`This property cannot be expanded (${path}).`, 'expand[]')
+    if (included === undefined) throw invalid(`This property cannot be expanded (${path}).`, 'expand[]')
     target[step] = included
   }
-  const value = target[step]
-  if (typeof value === 'string') target[step] = findWire(world, value) ?? value
+  target[step] = named(world, target[step])
   const next = target[step]
   for (const each of Array.isArray(next) ? next : [next]) {
     if (typeof each === 'object' && each !== null && rest.length > 0) {
@@ -96,8 +101,15 @@ const expandPath = (world: World, target: Hash, steps: string[], path: string): 
   }
 }
 
-// Lists that are absent unless asked for.
-const include = (world: World, target: Hash, key: string): object | null => {
+const NO_TAX_LOCATION = {
+  automatic_tax: 'unrecognized_location',
+  ip_address: null,
+  location: null,
+  provider: 'stripe',
+}
+
+// What is absent unless asked for.
+const include = (world: World, target: Hash, key: string): object | null | undefined => {
   const id = String(target['id'])
   if (target['object'] === 'customer' && key === 'subscriptions') {
     const live = ownedBy(world.store, id, 'subscription').filter((sub) => sub.endedAt === null)
@@ -106,14 +118,20 @@ const include = (world: World, target: Hash, key: string): object | null => {
       `/v1/customers/${id}/subscriptions`,
     )
   }
-  if (target['object'] === 'invoice' && key === 'payments') {
-    const invoice = world.store.invoice.get(id)
-    const payments = invoice?.payment == null ? [] : [invoicePaymentWire(world, invoice)]
-    return embeddedList(payments, '/v1/invoice_payments')
+  if (target['object'] === 'customer' && key === 'tax') return NO_TAX_LOCATION
+  if (target['object'] === 'customer' && key === 'invoice_credit_balance') return {}
+  const invoice = target['object'] === 'invoice' ? world.store.invoice.get(id) : undefined
+  if (invoice !== undefined && key === 'payments') {
+    const data = invoice.payment === null ? [] : [invoicePaymentWire(world, invoice)]
+    return { object: 'list', data, has_more: false, url: '/v1/invoice_payments' }
+  }
+  if (invoice !== undefined && key === 'confirmation_secret') {
+    const intent = invoice.paymentIntent
+    return intent === null ? null : { client_secret: secretOf(intent), type: 'payment_intent' }
   }
   if (target['object'] === 'charge' && key === 'refunds') {
     const refunds = [...world.store.refund.values()].filter((refund) => refund.charge === id)
     return embeddedList(refunds.map(refundWire), `/v1/charges/${id}/refunds`)
   }
-  return null
+  return undefined
 }

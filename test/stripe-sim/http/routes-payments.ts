@@ -13,7 +13,8 @@ import { attachMethod, createMethod, detachMethod, methodNamed, updateMethod } f
 import { cancelSetupIntent, createSetupIntent } from '../life/setup-intents.ts'
 import type { ChargeState } from '../records-payments.ts'
 import { disputeWire, refundWire } from '../wire/money-back.ts'
-import { chargeWire, intentWire, methodWire, setupIntentWire } from '../wire/payments.ts'
+import { chargeWire } from '../wire/charge.ts'
+import { intentWire, methodWire, setupIntentWire } from '../wire/payments.ts'
 import { need } from '../world.ts'
 import type { World } from '../world.ts'
 import { bool, given, hash, int, metadataOf, str, strings, word } from './form.ts'
@@ -47,8 +48,19 @@ const listMethods = (context: RouteContext, customer: string | undefined) => {
   return page(context, shown, (method) => methodWire(world, method))
 }
 
+// In every currency that is simulated.
+const SMALLEST = 50
+
+const tooSmall = () =>
+  invalid(
+    'The amount must be greater than or equal to the minimum charge amount allowed for your account and the currency set.',
+    'amount',
+    'parameter_invalid_integer',
+  )
+
 const newIntent = ({ world, body }: RouteContext) => {
   const named = str(body, 'payment_method')
+  if ((int(body, 'amount') ?? 0) < SMALLEST) throw tooSmall()
   const types = strings(body, 'payment_method_types')
   const intent = createIntent(world, {
     amount: int(body, 'amount') ?? 0,

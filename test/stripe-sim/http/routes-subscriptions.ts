@@ -2,6 +2,7 @@
 
 import { invalid, missing } from '../errors.ts'
 import { noMethod } from '../life/invoice-verbs.ts'
+import { priceNamed } from '../life/items.ts'
 import type { ItemPatch } from '../life/items.ts'
 import { chooseMethod } from '../life/methods.ts'
 import { patchItems } from '../life/subscriptions.ts'
@@ -54,6 +55,7 @@ const createSubscription = ({ world, shop, body }: RouteContext) => {
   const sent = str(body, 'collection_method') === 'send_invoice'
   const defaultMethod = str(body, 'default_payment_method')
   const incomplete = str(body, 'payment_behavior') === 'default_incomplete'
+  for (const item of hashes(body, 'items')) priceNamed(world, str(item, 'price') ?? str(item, 'plan') ?? '')
   if (!sent && !incomplete && trialDays === undefined) refuseUnpayable(world, customer, defaultMethod)
   const trial = hash(hash(body, 'trial_settings') ?? {}, 'end_behavior')
   const created = shop.subscribe(customer, {

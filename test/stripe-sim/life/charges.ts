@@ -5,7 +5,7 @@ import type { ChargeState, DisputeState, IntentState, RefundState } from '../rec
 import type { Metadata } from '../records.ts'
 import { put } from '../state.ts'
 import { disputeWire, refundWire } from '../wire/money-back.ts'
-import { chargeWire } from '../wire/payments.ts'
+import { chargeWire } from '../wire/charge.ts'
 import { changing, need } from '../world.ts'
 import type { World } from '../world.ts'
 

@@ -1,13 +1,13 @@
 // Checkout sessions: opened, completed by the customer (paid, or by a delayed method not paid yet) or expired.
 
-import { apiError, invalid } from '../errors.ts'
+import { apiError, declined, invalid } from '../errors.ts'
 import type { Metadata, SessionState, SubState } from '../records.ts'
 import { put } from '../state.ts'
 import { sessionWire } from '../wire/checkout.ts'
 import { liveCustomer, need } from '../world.ts'
 import type { World } from '../world.ts'
 import { createCustomer } from './customers.ts'
-import { attemptIntent, confirmIntent, createIntent, declined, settleProcessing } from './intents.ts'
+import { attemptIntent, confirmIntent, createIntent, settleProcessing } from './intents.ts'
 import { oneOffInvoice } from './invoice-verbs.ts'
 import { failInvoice, followInvoice, settleInvoice } from './invoices.ts'
 import type { NewItem } from './items.ts'

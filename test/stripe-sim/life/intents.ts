@@ -1,10 +1,11 @@
 // Payment intents: one attempt after another to get an amount, by card at once or by a delayed method.
 
-import { apiError, invalid } from '../errors.ts'
+import { declined, invalid } from '../errors.ts'
 import type { IntentState, PaymentOutcome } from '../records-payments.ts'
 import type { Metadata } from '../records.ts'
 import { put } from '../state.ts'
-import { chargeWire, intentWire } from '../wire/payments.ts'
+import { chargeWire } from '../wire/charge.ts'
+import { intentWire } from '../wire/payments.ts'
 import { changing, need } from '../world.ts'
 import type { World } from '../world.ts'
 import { openDispute, recordCharge } from './charges.ts'
@@ -110,18 +111,6 @@ export const cancelIntent = (world: World, intent: IntentState, reason: string |
   world.emit('payment_intent.canceled', intentWire(world, intent))
   return intent
 }
-
-/** As recorded, `param: ""` included. */
-export const declined = () =>
-  apiError(402, {
-    type: 'card_error',
-    code: 'card_declined',
-    decline_code: 'generic_decline',
-    advice_code: 'try_again_later',
-    network_decline_code: '01',
-    message: 'Your card was declined.',
-    param: '',
-  })
 
 const succeed = (
   world: World,

@@ -1,12 +1,11 @@
 // What is done to one invoice: made by hand, changed, sent, paid, given up, deleted.
 
-import { apiError, invalid } from '../errors.ts'
+import { apiError, declined, invalid } from '../errors.ts'
 import type { Collection, InvoiceState, Metadata } from '../records.ts'
 import { invoiceWire } from '../wire/invoice.ts'
 import { changing, liveCustomer, need } from '../world.ts'
 import type { World } from '../world.ts'
 import { pendingLines, take } from './invoice-items.ts'
-import { declined } from './intents.ts'
 import {
   announceInvoice,
   collectInvoice,

@@ -15,6 +15,12 @@ import { attemptIntent, createIntent } from './intents.ts'
 import { chooseMethod } from './methods.ts'
 
 const DAY = 86_400
+const DESCRIPTIONS = {
+  manual: 'Payment for Invoice',
+  subscription_create: 'Subscription creation',
+  subscription_cycle: 'Subscription update',
+  subscription_update: 'Subscription update',
+}
 const RETRY_AFTER = 3 * DAY
 // Stripe's usual number of tries before the subscription's final state.
 const MAX_PAYMENT_ATTEMPTS = 4
@@ -85,7 +91,8 @@ export const finalizeInvoice = (world: World, invoice: InvoiceState): void => {
   if (invoice.collection === 'send_invoice') invoice.dueDate = now + invoice.daysUntilDue * DAY
   if (invoice.amount > 0) {
     const { customer, amount, currency, id } = invoice
-    invoice.paymentIntent = createIntent(world, { customer, amount, currency, invoice: id }).id
+    const description = DESCRIPTIONS[invoice.reason]
+    invoice.paymentIntent = createIntent(world, { customer, amount, currency, description, invoice: id }).id
     invoice.payment = world.id('inpay')
   }
   world.emit('invoice.finalized', invoiceWire(world, invoice))

@@ -1,7 +1,7 @@
 // Payment methods: Stripe's test cards and accounts, attached to customers, and what a charge of them comes to.
 // Source of the names: https://docs.stripe.com/testing
 
-import { missing } from '../errors.ts'
+import { declined, missing } from '../errors.ts'
 import type { MethodState, PaymentOutcome } from '../records-payments.ts'
 import type { Metadata, SubState } from '../records.ts'
 import { put } from '../state.ts'
@@ -24,6 +24,7 @@ export const createMethod = (world: World, input: MethodInput): MethodState =>
     created: world.now(),
     type: input.type,
     outcome: input.type === 'card' ? outcomeOfCard(input.token ?? '') : outcomeOfIban(input.iban ?? ''),
+    refusedOnAttach: /chargeDeclined/.test(input.token ?? ''),
     customer: null,
     last4: input.type === 'card' ? '4242' : (input.iban ?? '').slice(-4),
     email: input.email ?? null,
@@ -41,6 +42,8 @@ export const methodNamed = (world: World, name: string, param = 'payment_method'
 
 export const attachMethod = (world: World, method: MethodState, customer: string): MethodState => {
   need(world, 'customer', customer, 'customer')
+  // Some test cards are refused when they are attached, others only when they are charged.
+  if (method.refusedOnAttach) throw declined()
   method.customer = customer
   world.emit('payment_method.attached', methodWire(world, method))
   return method

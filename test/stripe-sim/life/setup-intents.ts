@@ -1,11 +1,11 @@
 // Setup intents: a payment method is kept for later, without a charge.
 
+import { declined } from '../errors.ts'
 import type { SetupIntentState } from '../records-payments.ts'
 import type { Metadata } from '../records.ts'
 import { put } from '../state.ts'
 import { setupIntentWire } from '../wire/payments.ts'
 import type { World } from '../world.ts'
-import { declined } from './intents.ts'
 import { attachMethod, methodNamed } from './methods.ts'
 
 export type SetupInput = {

@@ -29,6 +29,12 @@ export const embeddedList = <T>(all: T[], url: string) => ({
   url,
 })
 
+// Fixed by the first thing that has one.
+const currencyOf = (world: World, customer: string): string | null => {
+  const first = [...(world.store.owned.get(customer) ?? [])].find(([, kind]) => kind === 'invoice')
+  return first === undefined ? null : (world.store.invoice.get(first[0])?.currency ?? null)
+}
+
 export const customerWire = (world: World, customer: CustomerState) =>
   ({
     id: customer.id,
@@ -36,7 +42,7 @@ export const customerWire = (world: World, customer: CustomerState) =>
     address: null,
     balance: 0,
     created: customer.created,
-    currency: world.store.owned.has(customer.id) ? 'usd' : null,
+    currency: currencyOf(world, customer.id),
     customer_account: null,
     default_source: null,
     delinquent: false,

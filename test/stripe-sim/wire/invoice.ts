@@ -53,7 +53,11 @@ export const lineWire = (world: World, invoice: InvoiceState, line: LineState) =
 }
 
 const lineParentOf = (invoice: InvoiceState, line: LineState) => {
-  const common = { proration: false, proration_details: null, subscription: invoice.subscription }
+  const common = {
+    proration: false,
+    proration_details: { credited_items: null },
+    subscription: invoice.subscription,
+  }
   if (line.item !== null) {
     return {
       invoice_item_details: null,
@@ -81,7 +85,6 @@ const UNUSED_BY_INVOICES = {
   custom_fields: null,
   customer_account: null,
   customer_address: null,
-  customer_name: null,
   customer_phone: null,
   customer_shipping: null,
   customer_tax_exempt: 'none',
@@ -90,7 +93,6 @@ const UNUSED_BY_INVOICES = {
   default_tax_rates: [],
   footer: null,
   from_invoice: null,
-  invoice_pdf: null,
   issuer: { type: 'self' },
   last_finalization_error: null,
   latest_revision: null,
@@ -109,7 +111,6 @@ const UNUSED_BY_INVOICES = {
 } satisfies Partial<Wire<Stripe.Invoice>>
 
 export const invoiceWire = (world: World, invoice: InvoiceState) => {
-  const remaining = invoice.amount - invoice.amountPaid
   const subtotal = invoice.amount + (invoice.discounted?.amount ?? 0)
   const lines = invoice.lines.map((line) => lineWire(world, invoice, line))
   const customer = world.store.customer.get(invoice.customer)
@@ -120,7 +121,7 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
     account_name: world.account.name,
     amount_due: invoice.amount,
     amount_paid: invoice.amountPaid,
-    amount_remaining: remaining,
+    amount_remaining: invoice.amount - invoice.amountPaid,
     attempt_count: invoice.attempts,
     attempted: invoice.attempts > 0,
     auto_advance: invoice.status === 'open',
@@ -130,13 +131,14 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
     currency: invoice.currency,
     customer: invoice.customer,
     customer_email: customer?.email ?? null,
+    customer_name: customer?.name ?? null,
+    customer_tax_ids: [],
     description: invoice.description,
     discounts: invoice.discounted === null ? [] : [invoice.discounted.discount.id],
     due_date: invoice.dueDate,
     effective_at: invoice.finalizedAt,
     ending_balance: invoice.status === 'draft' ? null : 0,
-    hosted_invoice_url:
-      invoice.finalizedAt === null ? null : `https://invoice.stripe.com/i/${world.account.id}/${invoice.id}`,
+    ...pagesOf(world, invoice),
     lines: embeddedList(lines, `/v1/invoices/${invoice.id}/lines`),
     livemode: world.account.livemode,
     metadata: { ...invoice.metadata },
@@ -166,6 +168,14 @@ export const invoiceWire = (world: World, invoice: InvoiceState) => {
       subscription: invoice.subscription,
       subscription_details: invoice.subscription === null ? null : { metadata: invoice.subscriptionMetadata },
     },
+  }
+}
+
+const pagesOf = (world: World, { id, finalizedAt }: InvoiceState) => {
+  const path = `${world.account.id}/${id}`
+  return {
+    hosted_invoice_url: finalizedAt === null ? null : `https://invoice.stripe.com/i/${path}`,
+    invoice_pdf: finalizedAt === null ? null : `https://pay.stripe.com/invoice/${path}/pdf`,
   }
 }
 

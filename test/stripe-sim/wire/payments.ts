@@ -1,16 +1,32 @@
-// Wire objects of payment methods, payment and setup intents and charges. See catalog.ts for the conventions.
+// Wire objects of payment methods, payment and setup intents. See catalog.ts for the conventions.
 
 import type Stripe from 'stripe'
-import type { ChargeState, IntentState, MethodState, SetupIntentState } from '../records-payments.ts'
+import type { IntentState, MethodState, SetupIntentState } from '../records-payments.ts'
 import type { World } from '../world.ts'
 import type { Wire } from './catalog.ts'
+
+// As Stripe shows an address of which nothing is known.
+export const NO_ADDRESS = {
+  city: null,
+  country: null,
+  line1: null,
+  line2: null,
+  postal_code: null,
+  state: null,
+}
 
 export const methodWire = (world: World, method: MethodState) =>
   ({
     id: method.id,
     object: 'payment_method',
     allow_redisplay: 'unspecified',
-    billing_details: { address: null, email: method.email, name: method.name, phone: null, tax_id: null },
+    billing_details: {
+      address: NO_ADDRESS,
+      email: method.email,
+      name: method.name,
+      phone: null,
+      tax_id: null,
+    },
     ...(method.type === 'card' ? { card: cardOf(method) } : { sepa_debit: bankOf(method) }),
     created: method.created,
     customer: method.customer,
@@ -57,12 +73,18 @@ const CARD_ERROR = {
   type: 'card_error' as const,
 }
 
-const secretOf = (id: string) => `${id}_secret_simulated`
+export const secretOf = (id: string) => `${id}_secret_simulated`
 
 const nextAction = (status: string) =>
   status === 'requires_action' ? { type: 'use_stripe_sdk', use_stripe_sdk: {} } : null
 
-export const intentWire = (world: World, intent: IntentState) => ({
+export const intentWire = (world: World, intent: IntentState) => {
+  const invoice = intent.invoice === null ? undefined : world.store.invoice.get(intent.invoice)
+  const subscribed = invoice !== undefined && invoice.subscription !== null
+  return intentFields(world, intent, subscribed)
+}
+
+const intentFields = (world: World, intent: IntentState, subscribed: boolean) => ({
   ...({
     id: intent.id,
     object: 'payment_intent',
@@ -94,13 +116,14 @@ export const intentWire = (world: World, intent: IntentState) => ({
     on_behalf_of: null,
     payment_method: intent.method,
     payment_method_configuration_details: null,
-    payment_method_options: {},
+    payment_details: { customer_reference: null, order_reference: null },
+    payment_method_options: optionsOf(intent.methodTypes),
     payment_method_types: [...intent.methodTypes],
     payment_record: null,
     processing: null,
     receipt_email: null,
     review: null,
-    setup_future_usage: null,
+    setup_future_usage: subscribed ? ('off_session' as const) : null,
     shipping: null,
     source: null,
     statement_descriptor: null,
@@ -111,6 +134,23 @@ export const intentWire = (world: World, intent: IntentState) => ({
   } satisfies Wire<Stripe.PaymentIntent>),
   _legacy: { invoice: intent.invoice },
 })
+
+const optionsOf = (types: string[]) =>
+  types.includes('card')
+    ? {
+        card: {
+          installments: null,
+          mandate_options: null,
+          network: null,
+          request_three_d_secure: 'automatic' as const,
+        },
+      }
+    : {}
+
+const setupOptionsOf = (types: string[]) =>
+  types.includes('card')
+    ? { card: { mandate_options: null, network: null, request_three_d_secure: 'automatic' as const } }
+    : {}
 
 export const setupIntentWire = (world: World, intent: SetupIntentState) =>
   ({
@@ -136,63 +176,9 @@ export const setupIntentWire = (world: World, intent: SetupIntentState) =>
     on_behalf_of: null,
     payment_method: intent.method,
     payment_method_configuration_details: null,
-    payment_method_options: {},
+    payment_method_options: setupOptionsOf(intent.methodTypes),
     payment_method_types: [...intent.methodTypes],
     single_use_mandate: null,
     status: intent.status,
     usage: 'off_session',
   }) satisfies Wire<Stripe.SetupIntent>
-
-// What the double does not simulate, as Stripe shows it unused.
-const UNUSED_BY_CHARGES = {
-  application: null,
-  application_fee: null,
-  application_fee_amount: null,
-  balance_transaction: null,
-  calculated_statement_descriptor: null,
-  description: null,
-  failure_balance_transaction: null,
-  fraud_details: {},
-  metadata: {},
-  on_behalf_of: null,
-  outcome: null,
-  payment_method_details: null,
-  receipt_number: null,
-  receipt_url: null,
-  review: null,
-  shipping: null,
-  source: null,
-  source_transfer: null,
-  statement_descriptor: null,
-  statement_descriptor_suffix: null,
-  transfer_data: null,
-  transfer_group: null,
-} satisfies Partial<Wire<Stripe.Charge>>
-
-export const chargeWire = (world: World, charge: ChargeState) => {
-  const email = (charge.customer === null ? null : world.store.customer.get(charge.customer)?.email) ?? null
-  const base = {
-    id: charge.id,
-    object: 'charge',
-    ...UNUSED_BY_CHARGES,
-    amount: charge.amount,
-    amount_captured: charge.captured ? charge.amount : 0,
-    amount_refunded: charge.refunded,
-    billing_details: { address: null, email, name: null, phone: null, tax_id: null },
-    captured: charge.captured,
-    created: charge.created,
-    currency: charge.currency,
-    customer: charge.customer,
-    disputed: charge.disputed,
-    failure_code: charge.failed ? 'card_declined' : null,
-    failure_message: charge.failed ? 'Your card was declined.' : null,
-    livemode: world.account.livemode,
-    paid: !charge.failed,
-    payment_intent: charge.paymentIntent,
-    payment_method: charge.method,
-    receipt_email: null,
-    refunded: charge.refunded === charge.amount,
-    status: charge.failed ? 'failed' : 'succeeded',
-  } satisfies Wire<Stripe.Charge>
-  return { ...base, _legacy: { invoice: charge.invoice } }
-}
