@@ -134,9 +134,11 @@ create table goodstanding.refunds (
   currency text,
   status text,
   stripe_created_at timestamptz,
+  reported_at timestamptz,
   updated_at timestamptz not null default goodstanding.clock(),
   primary key (account, refund_id)
 );
+comment on column goodstanding.refunds.reported_at is 'When Stripe made the event that reported it so: an older report that comes late changes nothing.';
 comment on table goodstanding.refunds is 'Refunds as reported, tied to customer and invoice. They do not change access by themselves.';
 
 create table goodstanding.disputes (
@@ -150,7 +152,9 @@ create table goodstanding.disputes (
   currency text,
   status text,
   stripe_created_at timestamptz,
+  reported_at timestamptz,
   updated_at timestamptz not null default goodstanding.clock(),
   primary key (account, dispute_id)
 );
+comment on column goodstanding.disputes.reported_at is 'When Stripe made the event that reported it so: an older report that comes late changes nothing.';
 comment on table goodstanding.disputes is 'Disputes and inquiries as reported, tied to customer and invoice. They do not change access by themselves.';

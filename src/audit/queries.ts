@@ -78,7 +78,7 @@ export const hasOpenFinding = (db: Queries, input: { account: string; code: stri
     ) as open
   `)
 
-/** Findings of a code seen within a time, for "several customers at once". */
+/** Open findings of a code that came up within a time, for "several customers at once". */
 export const countRecentFindings = (
   db: Queries,
   input: { account: string; code: string; withinMs: number },
@@ -89,7 +89,7 @@ export const countRecentFindings = (
     where account = ${input.account}
       and code = ${input.code}
       and resolved_at is null
-      and last_seen_at > goodstanding.clock() - ${input.withinMs}::float8 * interval '1 millisecond'
+      and first_seen_at > goodstanding.clock() - ${input.withinMs}::float8 * interval '1 millisecond'
   `)
 
 /** Records what a person did. */

@@ -115,7 +115,8 @@ export const recordRead = async (
         catalog_hash = ${input.catalogHash},
         decision_version = ${input.decisionVersion},
         recheck_at = ${timestamp(input.recheckAt)},
-        recheck_queued_at = null,
+        -- An end that is past already is looked at again later (claimRechecks), not at once and for ever.
+        recheck_queued_at = case when ${timestamp(input.recheckAt)} <= goodstanding.clock() then recheck_queued_at end,
         failures = 0,
         failed_at = null
     where account = ${input.account}

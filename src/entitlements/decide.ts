@@ -47,7 +47,7 @@ export const decide = (question: Question): Decision => {
     }
 
   const unknown = snapshot.subscriptions.filter((subscription) => isUnknown(subscription, terms))
-  const entitlements = judged.flatMap((each) => rowsOf(each, catalog))
+  const entitlements = judged.flatMap((each) => rowsOf(each, terms))
   return {
     kind: 'decided',
     entitlements,
@@ -98,7 +98,7 @@ const blocking = (judged: Judged[], unmapped: Judged[], about: string | null): J
   return about === null || unmapped.some(({ subscription }) => subscription.id === about) ? unmapped : []
 }
 
-const rowsOf = ({ subscription, item, access, mapping }: Judged, catalog: Catalog): Entitlement[] => {
+const rowsOf = ({ subscription, item, access, mapping }: Judged, { catalog, at }: Terms): Entitlement[] => {
   const plan = mapping.kind === 'plan' ? catalog.plans[mapping.plan] : undefined
   if (mapping.kind !== 'plan' || plan === undefined) return []
   const row = (feature: string, value: FeatureValue): Entitlement => ({
@@ -110,7 +110,8 @@ const rowsOf = ({ subscription, item, access, mapping }: Judged, catalog: Catalo
     rank: plan.rank,
     state: access.state,
     granted: access.granted,
-    from: subscription.startedAt,
+    // What is given now has begun, whichever clock is ahead.
+    from: access.granted ? earliest(subscription.startedAt, at) : subscription.startedAt,
     finalAt: access.finalAt,
     recheckAt: access.recheckAt,
     because: {

@@ -24,8 +24,7 @@ type Both = {
 
 /** Rows to insert or overwrite, rows to delete, and the same as history. Rows are known by item and feature. */
 export const diff = ({ current, desired, held }: Both): Diff => {
-  const free = ({ subscriptionId, itemId }: Entitlement) =>
-    !held.includes(subscriptionId) && !held.includes(itemId)
+  const free = (row: Entitlement) => !isHeld(row, held)
   const before = new Map(current.filter(free).map((row) => [keyOf(row), row]))
   const after = new Map(desired.filter(free).map((row) => [keyOf(row), row]))
   const puts = [...after].flatMap(([key, row]): Change[] => {
@@ -44,6 +43,10 @@ export const diff = ({ current, desired, held }: Both): Diff => {
     changes: [...puts, ...removals],
   }
 }
+
+/** Does the row stay as it is? `held`: ids of subscriptions or items. */
+export const isHeld = ({ subscriptionId, itemId }: Entitlement, held: readonly string[]): boolean =>
+  held.includes(subscriptionId) || held.includes(itemId)
 
 // Ids may hold anything printable, so no character separates them safely.
 const keyOf = ({ itemId, feature }: Entitlement): string => JSON.stringify([itemId, feature])

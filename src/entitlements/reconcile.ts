@@ -85,6 +85,7 @@ export const reconcile = async (
   const stale = suspectsStaleRead(evidence, snapshot.subscriptions)
   const finding = { account, code: 'stale_read_suspected', subject: key.customerId }
   if (!stale) await resolveFinding(tx, { ...finding, by: cause })
+  await resolveFinding(tx, { ...finding, code: 'vanished_at_stripe', by: cause })
   const changed = await writeDecided(tx, key, {
     tenantId: customer.tenant_id,
     cause,

@@ -87,6 +87,16 @@ export const putEntitlements = async (
   `)
 }
 
+/** How long a customer's rows are borne past their recheck end, as the catalog says it now. Writes only what differs. */
+export const keepStaleGrace = (tx: Transaction, input: CustomerKey & { staleGraceHours: number }) =>
+  tx.query(sql.unsafe`
+    update goodstanding.entitlements
+    set stale_grace = ${input.staleGraceHours}::float8 * interval '1 hour'
+    where account = ${input.account}
+      and customer_id = ${input.customerId}
+      and stale_grace <> ${input.staleGraceHours}::float8 * interval '1 hour'
+  `)
+
 const record = (row: Entitlement) => ({
   subscription_id: row.subscriptionId,
   item_id: row.itemId,

@@ -5,10 +5,17 @@ import { recordRead, touchTenant, type CustomerKey } from '../customers/queries.
 import { AppError } from '../errors.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import { DECISION_VERSION } from './decide.ts'
-import { diff } from './diff.ts'
+import { earliest, type Instant } from '../time.ts'
+import { diff, isHeld } from './diff.ts'
 import type { Decision, Finding, Invoice, Snapshot, Subscription } from './model.ts'
 import { saveInvoices, saveMapping } from './queries.ts'
-import { insertHistory, loadEntitlements, putEntitlements, removeEntitlements } from './rows-queries.ts'
+import {
+  insertHistory,
+  keepStaleGrace,
+  loadEntitlements,
+  putEntitlements,
+  removeEntitlements,
+} from './rows-queries.ts'
 import { saveSubscriptions } from './subscription-queries.ts'
 
 export type Decided = {
@@ -28,7 +35,7 @@ export type Decided = {
 export const writeDecided = async (tx: Transaction, key: CustomerKey, decided: Decided): Promise<boolean> => {
   const { snapshot, decision, ticket } = decided
   const projected = await writeProjections(tx, key.account, decided)
-  const changed = await writeEntitlements(tx, key, decided)
+  const { changed, heldUntil } = await writeEntitlements(tx, key, decided)
   const forward = await recordRead(tx, {
     ...key,
     ticket,
@@ -36,7 +43,8 @@ export const writeDecided = async (tx: Transaction, key: CustomerKey, decided: D
     testClockAt: snapshot.clockAt,
     catalogHash: decided.catalogHash,
     decisionVersion: DECISION_VERSION,
-    recheckAt: decision.recheckAt,
+    // What is held is read again at its own end: nothing else would notice that the end has moved.
+    recheckAt: earliest(decision.recheckAt, heldUntil),
   })
   if (!forward) throw new AppError('entitlements/read_went_backwards', { ticket })
   await noteFindings(tx, key, decision.findings)
@@ -69,18 +77,24 @@ const writeEntitlements = async (
   tx: Transaction,
   key: CustomerKey,
   { tenantId, cause, decision, staleGraceHours }: Decided,
-): Promise<boolean> => {
+): Promise<{ changed: boolean; heldUntil: Instant | null }> => {
   const current = await loadEntitlements(tx, key)
   const { put, remove, changes } = diff({ current, desired: decision.entitlements, held: decision.held })
   await removeEntitlements(tx, key, remove)
   await putEntitlements(tx, { ...key, tenantId, staleGraceHours, rows: put })
   await insertHistory(tx, { ...key, tenantId, cause, changes })
-  for (const [priceId, plan] of Object.entries(decision.mappings)) {
+  await keepStaleGrace(tx, { ...key, staleGraceHours })
+  // In one order, here and below: rows that customers share would deadlock otherwise.
+  for (const [priceId, plan] of Object.entries(decision.mappings).toSorted(byFirst)) {
     await saveMapping(tx, { account: key.account, priceId, plan })
   }
-  return changes.length > 0
+  const held = current.filter((row) => isHeld(row, decision.held))
+  return { changed: changes.length > 0, heldUntil: earliest(...held.map((row) => row.recheckAt)) }
 }
 
+const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
 const noteFindings = async (tx: Transaction, { account }: CustomerKey, findings: readonly Finding[]) => {
-  for (const { code, subject, detail } of findings) await noteFinding(tx, { account, code, subject, detail })
+  const ordered = findings.toSorted((a, b) => (a.code + a.subject < b.code + b.subject ? -1 : 1))
+  for (const { code, subject, detail } of ordered) await noteFinding(tx, { account, code, subject, detail })
 }

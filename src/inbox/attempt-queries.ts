@@ -81,7 +81,7 @@ export const markWaiting = async (tx: Transaction, fence: Fence, failed: Failed)
     update goodstanding.billing_events
     set attempts = attempts + ${failed.counts ? 1 : 0},
         reason = ${failed.reason},
-        last_error = ${failed.error},
+        last_error = ${cut(failed.error)},
         last_error_at = goodstanding.clock(),
         next_attempt_at = goodstanding.clock() + ${failed.delayMs}::float8 * interval '1 millisecond',
         job_id = ${failed.jobId},
@@ -106,7 +106,7 @@ export const markDead = async (
     set dead_letter_at = goodstanding.clock(),
         outcome = ${dead.outcome},
         reason = ${dead.reason},
-        last_error = ${dead.error},
+        last_error = ${cut(dead.error)},
         last_error_at = goodstanding.clock(),
         attempts = attempts + 1,
         next_attempt_at = null,
@@ -207,3 +207,11 @@ export const markRevived = async (
       and dead_letter_at is not null
   `),
   )
+
+// What the column holds (0001_inbox.sql). By code points: half a surrogate is no text.
+const ERROR_MAX = 500
+
+const cut = (error: string | null): string | null => {
+  const points = Array.from(error ?? '')
+  return points.length <= ERROR_MAX ? error : `${points.slice(0, ERROR_MAX - 1).join('')}…`
+}

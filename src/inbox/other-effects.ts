@@ -35,7 +35,11 @@ export const recordMoneyBack = async (tx: Transaction, event: EventRow, body: un
   const object = typeof data === 'object' && data !== null && 'object' in data ? data.object : null
   if (typeof object !== 'object' || object === null) return
   for (const reported of reportedMoneyBack(object as Record<string, unknown>)) {
-    await saveMoneyBack(tx, event.account, { ...reported, customerId: event.customer_id })
+    await saveMoneyBack(tx, event.account, {
+      ...reported,
+      customerId: event.customer_id,
+      reportedAt: event.stripe_created_at,
+    })
   }
 }
 

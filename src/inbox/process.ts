@@ -94,8 +94,9 @@ const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerE
     return linked.kind === 'stop' ? linked.outcome : null
   })
   await noteLookup(tx, { account: event.account, customerId }, linked)
+  // Recorded also where nobody is linked: a later read does not bring it back.
+  if (outcome === null || outcome.kind === 'done') await recordMoneyBack(tx, event, input.body)
   if (outcome !== null) return outcome
-  await recordMoneyBack(tx, event, input.body)
   const customer = await rememberCustomer(tx, { account: event.account, customerId })
   const task = {
     customer,

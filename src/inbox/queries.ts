@@ -59,16 +59,16 @@ export const insertEvents = (tx: Transaction, events: readonly NewEvent[]) =>
     returning account, event_id
   `)
 
-const pendingRow = sql.type(
-  z.strictObject({
-    account: z.string(),
-    event_id: z.string(),
-    epoch: z.number(),
-    job_id: z.string().nullable(),
-    customer_id: z.string().nullable(),
-    wait_ms: z.number(),
-  }),
-)
+const pendingFields = {
+  account: z.string(),
+  event_id: z.string(),
+  epoch: z.number(),
+  job_id: z.string().nullable(),
+  customer_id: z.string().nullable(),
+  wait_ms: z.number(),
+}
+const pendingRow = sql.type(z.strictObject(pendingFields))
+const longPendingRow = sql.type(z.strictObject({ ...pendingFields, received_seq: z.number() }))
 
 /** Of the given events those that are pending, with what is needed to send their job again. */
 export const findPendingOf = (tx: Transaction, keys: readonly { account: string; eventId: string }[]) =>
@@ -147,19 +147,20 @@ export const oldestPendingAge = (db: Queries) =>
         ('customer_not_linked', 'unmapped_stripe_price', 'subscription_not_linked', 'stripe_price_config_missing')
   `)
 
-/** Pending events that have waited long enough for their job to be looked for, oldest first. */
+/** Pending events that have waited long enough for their job to be looked for, oldest first, after `afterSeq`. */
 export const findLongPending = (
   db: Queries,
-  input: { account: string; olderThanMs: number; limit: number },
+  input: { account: string; olderThanMs: number; afterSeq: number; limit: number },
 ) =>
-  db.any(pendingRow`
-    select account, event_id, epoch, job_id, customer_id,
+  db.any(longPendingRow`
+    select account, event_id, epoch, job_id, customer_id, received_seq,
       greatest(0, extract(epoch from next_attempt_at - goodstanding.clock()) * 1000)::float8 as wait_ms
     from goodstanding.billing_events
     where processed_at is null
       and dead_letter_at is null
       and account = ${input.account}
       and received_at < goodstanding.clock() - ${input.olderThanMs}::float8 * interval '1 millisecond'
+      and received_seq > ${input.afterSeq}
     order by received_seq
     limit ${input.limit}
   `)

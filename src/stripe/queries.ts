@@ -58,7 +58,10 @@ export const endHold = async (tx: Transaction, account: string): Promise<boolean
   `)
   ).rowCount === 1
 
-/** Stops all reads of an account. False where it was paused already. */
+/**
+ * Stops all reads of an account. False where it was paused already: then the older cause stays, but for another
+ * account's key, which no probe may lift.
+ */
 export const pauseAccount = async (
   db: Queries,
   input: { account: string; cause: string; probeMs: number | null },
@@ -66,12 +69,15 @@ export const pauseAccount = async (
   (
     await db.query(sql.unsafe`
     update goodstanding.accounts
-    set paused_since = clock_timestamp(),
+    set paused_since = coalesce(paused_since, clock_timestamp()),
         pause_cause = ${input.cause},
         probe_failures = 0,
         probe_at = clock_timestamp() + ${input.probeMs}::float8 * interval '1 millisecond'
     where account = ${input.account}
-      and paused_since is null
+      and (
+        paused_since is null
+        or (${input.cause} = 'stripe_account_changed' and pause_cause <> 'stripe_account_changed')
+      )
   `)
   ).rowCount === 1
 

@@ -3,7 +3,7 @@
 import type { WorkerContext } from '../context.ts'
 import { sweepRechecks } from '../entitlements/sweep.ts'
 import { anyDue, oldestPendingAge } from '../inbox/queries.ts'
-import { sweepLostJobs } from '../inbox/sweep.ts'
+import { sweepLostJobs, type Cursors } from '../inbox/sweep.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { readStripeFailure } from '../stripe/failure.ts'
 import {
@@ -51,6 +51,7 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   const pins: Pins = new Map()
+  const cursors: Cursors = new Map()
   const tick = async (count: number) => {
     try {
       await ctx.refreshCatalog()
@@ -62,7 +63,7 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
       const accounts = await workableAccounts(ctx)
       if ((await sweepRechecks(ctx, accounts)) > 0) wake()
       if (count % LOST_JOBS_EACH_TICKS === LOST_JOBS_EACH_TICKS - 1) {
-        if ((await sweepLostJobs(ctx, accounts)) > 0) wake()
+        if ((await sweepLostJobs(ctx, accounts, cursors)) > 0) wake()
         await alertOldest(ctx, accounts)
       }
     } catch (error) {
@@ -92,8 +93,9 @@ const probePaused = async (ctx: WorkerContext): Promise<boolean> => {
   for (const name of await ctx.work.run(claimDueProbes)) {
     const account = ctx.accounts.named(name)
     if (account === null || account.client === null) continue
+    let stripeAccountId: string
     try {
-      await ask(ctx, account)
+      stripeAccountId = await ask(ctx, account)
     } catch (error) {
       ctx.log.warn(
         { account: name, cause: readStripeFailure(error)?.kind ?? 'unknown' },
@@ -101,6 +103,7 @@ const probePaused = async (ctx: WorkerContext): Promise<boolean> => {
       )
       continue
     }
+    if (!(await isPinned(ctx, name, stripeAccountId))) continue
     lifted = (await ctx.work.run((db) => resumeAccount(db, name))) || lifted
     ctx.log.info({ account: name }, 'stripe.account_resumed')
   }
@@ -128,14 +131,18 @@ const pinAccounts = async (ctx: WorkerContext, pins: Pins) => {
       continue
     }
     pins.set(account.name, Number.POSITIVE_INFINITY)
-    const row = await ctx.work.run((db) => pinStripeAccountId(db, { account: account.name, stripeAccountId }))
-    if (row.stripe_account_id === stripeAccountId) continue
-    await ctx.work.run((db) =>
-      pauseAccount(db, { account: account.name, cause: 'stripe_account_changed', probeMs: null }),
-    )
-    forget(ctx)
-    ctx.log.error({ account: account.name, alert: 'stripe_account_changed' }, 'stripe.account_paused')
+    await isPinned(ctx, account.name, stripeAccountId)
   }
+}
+
+// False, and the account pauses until a person acts, where the key is another account's than at first.
+const isPinned = async (ctx: WorkerContext, account: string, stripeAccountId: string): Promise<boolean> => {
+  const row = await ctx.work.run((db) => pinStripeAccountId(db, { account, stripeAccountId }))
+  if (row.stripe_account_id === stripeAccountId) return true
+  await ctx.work.run((db) => pauseAccount(db, { account, cause: 'stripe_account_changed', probeMs: null }))
+  forget(ctx)
+  ctx.log.error({ account, alert: 'stripe_account_changed' }, 'stripe.account_paused')
+  return false
 }
 
 const alertOldest = async (ctx: WorkerContext, accounts: readonly string[]) => {
