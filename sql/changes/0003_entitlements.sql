@@ -41,7 +41,7 @@ comment on table goodstanding.entitlements is
   'One row per subscription item and feature; the feature $plan carries the plan''s name. Written only under the customer''s lock.';
 comment on column goodstanding.entitlements.final_at is 'Access ends here by itself.';
 comment on column goodstanding.entitlements.recheck_at is
-  'Past this access stays, marked stale, until Stripe is read again, at most stale_grace after the last answered read.';
+  'Past this access stays, marked stale, until Stripe is read again, at most stale_grace after it, or after the last answered read if that is later.';
 
 create index entitlements_tenant on goodstanding.entitlements (tenant_id);
 create index entitlements_customer on goodstanding.entitlements (account, customer_id);

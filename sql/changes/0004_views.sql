@@ -143,17 +143,23 @@ from (
               else '0'
             end
       else
+        -- From the end, or from the last read if that is later: most customers were last read long before their end.
         -- A recheck end on a test clock cannot be compared with the real clock.
-        greatest(
-          case when customer.test_clock_at is null then entitlement.recheck_at end,
-          customer.read_at + entitlement.stale_grace
-            + greatest(
+        greatest(case when customer.test_clock_at is null then entitlement.recheck_at end, customer.read_at)
+          + entitlement.stale_grace
+          -- What stood still since the read is added, but no more than has passed since the end.
+          + least(
+              greatest(
                 coalesce(account.paused_total, '0')
                   + coalesce(greatest(clock.now - account.stopped_since, '0'), '0')
                   - customer.read_paused_total,
                 '0'
-              )
-        )
+              ),
+              case
+                when customer.test_clock_at is null and entitlement.recheck_at > customer.read_at
+                  then greatest(clock.now - entitlement.recheck_at, '0')
+              end
+            )
     end as stale_until
   from goodstanding.entitlements entitlement
   join goodstanding.customers customer

@@ -98,8 +98,8 @@ test('the ETag changes exactly when time changes something, and with the revisio
     '2030-01-02T00:00:00Z',
     '2030-01-02T23:59:55Z',
     '2030-01-03T00:00:00Z',
-    '2030-01-04T11:59:55Z',
-    '2030-01-04T12:00:00Z',
+    '2030-01-05T23:59:55Z',
+    '2030-01-06T00:00:00Z',
     '2030-01-08T23:59:55Z',
     '2030-01-09T00:00:00Z',
   ]
@@ -111,7 +111,7 @@ test('the ETag changes exactly when time changes something, and with the revisio
   const [from, recheck, bound, final] = [
     '2030-01-02T00:00:00Z',
     '2030-01-03T00:00:00Z',
-    '2030-01-04T12:00:00Z',
+    '2030-01-06T00:00:00Z',
     '2030-01-09T00:00:00Z',
   ].map(at)
   expect(tags).toEqual([catalog, catalog, from, from, recheck, recheck, bound, bound, final])
