@@ -15,9 +15,11 @@ export type Size = { columns: number; rows: number }
 
 const DAY_MS = 86_400_000
 const COLUMNS_MIN = 72
-// Lines around the deliveries: title, months, story, two headings, two blanks, counts; the last row stays free.
-const AROUND = 9
-const DELIVERIES_MIN = 3
+// Lines around the deliveries: title, months, story, two headings, counts; the last row stays free.
+const AROUND = 7
+const DELIVERIES_MIN = 5
+// With so much room for deliveries, there is some for two blank lines.
+const ROOMY = 9
 const MARGIN = 1
 
 export const fits = (size: Size, tenants: number): boolean =>
@@ -25,18 +27,19 @@ export const fits = (size: Size, tenants: number): boolean =>
 
 export const drawFrame = (scene: Scene, { columns, rows }: Size): Frame => {
   const width = columns - 2 * MARGIN
-  const deliveries = rows - scene.tenants.length - AROUND
+  const room = rows - scene.tenants.length - AROUND
+  const blank: Span[][] = room >= ROOMY ? [[]] : []
   const lines: Span[][] = [
     titleLine(scene, width),
     monthsLine(scene, width),
     storyLine(scene),
-    [[`${fit('TENANT', 8)}${fit('PLAN', 8)}${fit('STATE', 13)}${fit('SEATS', 8)}STORY`, 'dim']],
+    tenantsHeading(scene),
     ...scene.tenants.map((tenant) => tenantLine(tenant, scene)),
-    [],
+    ...blank,
     deliveriesHeading(width),
-    ...deliveryLines(scene, deliveries, width),
-    [],
-    countsLine(scene),
+    ...deliveryLines(scene, room - 2 * blank.length, width),
+    ...blank,
+    countsLine(scene, width),
   ]
   return lines.map((line) => [[' '.repeat(MARGIN)], ...clip(line, width)])
 }
@@ -45,7 +48,7 @@ export const drawFrame = (scene: Scene, { columns, rows }: Size): Frame => {
 const CAME = { min: 22, max: 37 }
 const TYPE = { min: 22, max: 31 }
 const OUTCOME = 24
-const TENANT = 7
+const TENANT = 8
 const widthsOf = (width: number): { type: number; came: number } => {
   const type = Math.min(TYPE.max, Math.max(TYPE.min, width - CAME.min - OUTCOME - TENANT))
   return { type, came: Math.min(CAME.max, Math.max(CAME.min, width - type - OUTCOME - TENANT)) }
@@ -107,6 +110,11 @@ const storyLine = ({ story, checked }: Scene): Span[] => {
 // How long a change stays in sight.
 const FRESH_DAYS = 4
 
+const tenantsHeading = ({ checked }: Scene): Span[] => {
+  const last = checked === null ? 'STORY' : 'CHECK'
+  return [[`${fit('TENANT', 8)}${fit('PLAN', 8)}${fit('STATE', 13)}${fit('SEATS', 8)}${last}`, 'dim']]
+}
+
 const tenantLine = ({ id, story, access, last, verdict }: TenantLine, scene: Scene): Span[] => {
   const fresh = last !== null && scene.day - last.day <= FRESH_DAYS
   const { sign, style } = stateOf(access?.state ?? '')
@@ -151,12 +159,12 @@ const deliveryLine = (row: Row, today: boolean, width: number): Span[] => {
   ]
 }
 
-const countsLine = ({ counts, outcomes }: Scene): Span[] => {
+const countsLine = ({ counts, outcomes }: Scene, width: number): Span[] => {
   const settled = [...outcomes.values()].reduce((sum, count) => sum + count, 0)
   const { tries, late, doubled, overtaken, lost, redelivered } = counts
-  return [
-    [`${tries} deliveries`, 'bold'],
-    [`: ${late} late, ${doubled} twice, ${overtaken} out of order, ${lost} lost, ${redelivered} redelivered`],
-    [`; ${settled} events settled, ${outcomes.get('superseded') ?? 0} outdated`, 'dim'],
-  ]
+  const all = `${tries} deliveries`
+  const odd = `: ${late} late, ${doubled} twice, ${overtaken} out of order, ${lost} lost, ${redelivered} redelivered`
+  const stale = `; ${outcomes.get('superseded') ?? 0} of ${settled} events outdated`
+  const rest: Span[] = all.length + odd.length + stale.length <= width ? [[stale, 'dim']] : []
+  return [[all, 'bold'], [odd], ...rest]
 }

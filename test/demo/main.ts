@@ -1,6 +1,7 @@
 // `npm run demo`: a real PostgreSQL, the Stripe double and the service; a dozen tenants live through half a year in a
 // minute while their webhooks come late, twice, out of order or not at all. Checks itself at the end; 0 if all is as it
 // should be. On a terminal it is drawn in place and stays up; elsewhere, and with --fast, it does not dawdle.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { READ_TOKEN } from '../harness/service.ts'
 import { check } from './check.ts'
 import { fits } from './frame.ts'
@@ -9,10 +10,11 @@ import { liveThrough } from './live.ts'
 import { paceOf } from './pace.ts'
 import { paintFor } from './paint.ts'
 import { openScreen, type Screen } from './screen.ts'
-import { openTheatre, type Theatre } from './stage.ts'
+import { openTheatre, type Theatre } from './theatre.ts'
 import { TENANTS } from './stories.ts'
 
 const INTERRUPTED = 130
+const CLOSE_MAX_MS = 10_000
 // Long enough to follow, short enough to watch to the end.
 const WATCHABLE_MS = 52_000
 
@@ -22,24 +24,35 @@ const say = (line = '') => void stdout.write(`${line}\n`)
 const main = async (): Promise<number> => {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
-  say('goodstanding demo: starting an embedded PostgreSQL, a simulated Stripe and the service …')
-  const theatre = await openTheatre(Date.now())
-  const view = openView()
+  let theatre: Theatre | null = null
+  let view: Screen | null = null
   try {
+    say('goodstanding demo: starting an embedded PostgreSQL, a simulated Stripe and the service …')
+    theatre = await openTheatre(Date.now())
+    view = openView()
     const right = await perform(theatre, view, interrupted.signal)
     view.close()
     say(whatNext(theatre))
-    if (!stdout.isTTY) return right ? 0 : 1
-    say('\nStill running; Ctrl-C ends it.')
-    await untilAborted(interrupted.signal)
+    if (stdout.isTTY) {
+      say('\nStill running; Ctrl-C ends it.')
+      await untilAborted(interrupted.signal)
+    }
     return right ? 0 : 1
   } catch (error) {
     if (!interrupted.signal.aborted) throw error
     return INTERRUPTED
   } finally {
-    view.close()
-    await theatre.close()
+    view?.close()
+    await closeSoon(theatre, interrupted.signal)
   }
+}
+
+// Ctrl-C reaches PostgreSQL, too, so that what closes on it may fail or find nobody: that is no news then.
+const closeSoon = async (theatre: Theatre | null, { aborted }: AbortSignal) => {
+  const closed = theatre?.close().catch((error: unknown) => {
+    if (!aborted) throw error
+  })
+  await Promise.race([closed, sleep(CLOSE_MAX_MS)])
 }
 
 const openView = (): Screen => {

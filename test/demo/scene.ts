@@ -105,9 +105,9 @@ const rowOf = (scene: Scene, about: { eventId: string; type: string; tenant: str
 const count = ({ counts }: Scene, { status, daysLate, redelivered, doubled, overtaken }: Tried) => {
   counts.tries += 1
   if (status === null) counts.lost += 1
+  else if (doubled) counts.doubled += 1
   else if (redelivered) counts.redelivered += 1
   else if (daysLate > 0) counts.late += 1
-  if (doubled) counts.doubled += 1
   if (overtaken) counts.overtaken += 1
 }
 

@@ -1,8 +1,9 @@
 // The demo on a terminal: frames drawn over each other in place. The cursor is hidden meanwhile and always comes back.
 import { drawFrame, fits, type Frame, type Size } from './frame.ts'
-import type { Tell } from './moments.ts'
+import type { Ledger, Tell } from './moments.ts'
 import type { Paint } from './paint.ts'
 import { emptyScene, follow } from './scene.ts'
+import { describeLedger } from './wording.ts'
 
 export type Screen = { tell: Tell; close: () => void }
 export type Terminal = Pick<NodeJS.WriteStream, 'write' | 'on' | 'off'> & { columns: number; rows: number }
@@ -50,8 +51,15 @@ export const openScreen = (terminal: Terminal, paint: Paint): Screen => {
       if (scene.tenants.length > 0) draw()
       terminal.off('resize', redraw)
       terminal.write(SHOW_CURSOR)
+      if (scene.checked !== null) terminal.write(`${endOf(scene.checked)}\n`)
     },
   }
+}
+
+// Below the last frame, whose upper lines may be scrolled out of sight by what follows.
+const endOf = ({ ledger, right }: { ledger: Ledger; right: boolean }): string => {
+  const verdict = right ? 'Every tenant is as expected' : 'Something is not as expected'
+  return `\n${verdict}; ${describeLedger(ledger).join('; ')}.`
 }
 
 export const textOf = (frame: Frame, paint: Paint): string =>

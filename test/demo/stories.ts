@@ -48,12 +48,12 @@ export const FIRST_MONTHS: readonly Day[] = [
   { day: 28, title: 'renewals; the cards of crux and dune expire', act: cardsFail },
   { day: 34, title: 'Stripe tries those cards again, in vain', act: () => {} },
   { day: 36, title: 'crux pays in time', act: recovery },
-  { day: 40, title: 'nobody writes, time passes: the grace of dune ends', act: () => {} },
+  { day: 38, title: 'nobody writes, time passes: the grace of dune ends', act: () => {} },
   { day: 46, title: 'dune is given up: unpaid', act: givenUp },
   { day: 50, title: 'echo cancels at the end of the period; luna returns with pro', act: goAndCome },
   { day: 55, title: 'dune pays after all', act: latePayment },
   { day: 58, title: 'renewals; what was cancelled ends', act: () => {} },
-  { day: 64, title: 'two months are over', act: () => {} },
+  { day: 64, title: 'echo is gone, the others have paid again', act: () => {} },
 ]
 
 export const idsOf = ({ known }: Stage, tenant: string): Ids => {

@@ -69,7 +69,7 @@ const liveThrough = async (world: World, seed: number, rate = 0.04): Promise<num
       concurrency: 8,
     })
     lost += stats.lost
-    if (random() < 0.5) await settleInHaste(world)
+    if (random() < 0.3) await settleInHaste(world)
   }
   await sim.delivery.flush({ shuffle: seed, duplicates: 0.3, lose: 0.2, concurrency: 8 })
   await sim.delivery.redeliver({ shuffle: seed + 1, concurrency: 8 })

@@ -1,6 +1,7 @@
 // What the demo stands on: an embedded PostgreSQL, the Stripe double and the service, all in this process and on
 // loopback. Never talks to real Stripe.
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/postgres/embedded.ts'
@@ -31,6 +32,8 @@ export const openTheatre = async (now: number): Promise<Theatre> => {
   const database = await startEmbedded(`${FOLDER}/postgres`)
   await applySchema(database.url, () => {})
   const pool = new pg.Pool({ connectionString: database.url, max: 2 })
+  // Ctrl-C on a terminal reaches PostgreSQL, too: it ends idle connections before we do.
+  pool.on('error', () => {})
   const query: Query = async (text, values) => (await pool.query(text, values as never)).rows
   const sim = await startStripeSim({ accounts: [ACCOUNT], seed: SEED, now: now - LAST_DAY * DAY_MS })
   const log = createLog({ level: 'fatal' })
@@ -56,7 +59,8 @@ export const openTheatre = async (now: number): Promise<Theatre> => {
       await service.close()
       await sim.close()
       await pool.end()
-      await database.stop()
+      // Stopping a server that has stopped never ends.
+      if (existsSync(join(database.directory, 'postmaster.pid'))) await database.stop()
     },
   }
 }
