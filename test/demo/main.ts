@@ -23,7 +23,9 @@ const say = (line = '') => void stdout.write(`${line}\n`)
 
 const main = async (): Promise<number> => {
   const interrupted = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort())
+  // Nobody reads on (`| head`, a closed window): the database must still be stopped.
+  stdout.on('error', () => interrupted.abort())
   let theatre: Theatre | null = null
   let view: Screen | null = null
   try {
