@@ -56,7 +56,8 @@ const owned = (port: number, databaseDir: string, stop: () => Promise<void>): Em
     directory: databaseDir,
     stop: async () => {
       rmSync(ownerFile(databaseDir), { force: true })
-      await stop()
+      // Ctrl-C on a terminal reaches the server, too; to stop one that has stopped never ends.
+      if (existsSync(join(databaseDir, 'postmaster.pid'))) await stop()
     },
   }
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CATALOG, openWorld, until, type World } from '../harness/world.ts'
-import { DAYS, TENANTS, type Stage } from '../demo-stories.ts'
+import { FIRST_MONTHS, TENANTS, type Stage } from '../demo/stories.ts'
 import { expectedEntitlements } from '../stripe-sim/oracle.ts'
 import { seededRng, type Shop } from '../stripe-sim/sim.ts'
 import { hurry } from '../harness/time-travel.ts'
@@ -56,7 +56,7 @@ const liveThrough = async (world: World, seed: number, rate = 0.04): Promise<num
   }
   let today = 0
   let lost = 0
-  for (const { day, act } of DAYS) {
+  for (const { day, act } of FIRST_MONTHS) {
     await world.advance((day - today) * DAY_MS)
     today = day
     await act(stage)
@@ -69,7 +69,7 @@ const liveThrough = async (world: World, seed: number, rate = 0.04): Promise<num
       concurrency: 8,
     })
     lost += stats.lost
-    if (random() < 0.5) await settleInHaste(world)
+    if (random() < 0.3) await settleInHaste(world)
   }
   await sim.delivery.flush({ shuffle: seed, duplicates: 0.3, lose: 0.2, concurrency: 8 })
   await sim.delivery.redeliver({ shuffle: seed + 1, concurrency: 8 })

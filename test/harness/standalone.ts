@@ -25,6 +25,8 @@ export const openStandalone = async (
   const database = await startEmbedded(`${folder}/postgres`)
   await applySchema(database.url, () => {})
   const pool = new pg.Pool({ connectionString: database.url, max: 2 })
+  // Ctrl-C on a terminal reaches PostgreSQL, too: it ends idle connections before we do.
+  pool.on('error', () => {})
   const query: Query = async (text, values) => (await pool.query(text, values as never)).rows
   const sim = await startStripeSim({ accounts: [ACCOUNT], ...simOptions })
   const log = createLog({ level: 'fatal' })
