@@ -157,7 +157,10 @@ test.each([
   ['a pipe', false, {}, false],
   ['a pipe under FORCE_COLOR', false, { FORCE_COLOR: '1' }, true],
 ])('%s (a terminal: %s, %j) is painted: %s', (_what, isTTY, env, painted) => {
-  for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS']) vi.stubEnv(name, undefined)
+  // CI services have colours of their own, which node knows by their variables.
+  const others = ['CI', 'GITHUB_ACTIONS', 'GITLAB_CI', 'TF_BUILD', 'TEAMCITY_VERSION', 'COLORTERM', 'TMUX']
+  for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS', ...others])
+    vi.stubEnv(name, undefined)
   for (const [name, value] of Object.entries({ TERM: 'xterm-256color', ...env })) vi.stubEnv(name, value)
   const stream = Object.assign(new PassThrough(), {
     isTTY,
