@@ -4,7 +4,7 @@
 import type Stripe from 'stripe'
 import { embeddedList, planWire, priceWire } from './catalog.ts'
 import type { Wire } from './catalog.ts'
-import type { InvoiceItemState, InvoiceState, LineState } from '../records.ts'
+import type { InvoiceItemState, InvoiceState, LineState, PriceState } from '../records.ts'
 import type { World } from '../world.ts'
 
 export const lineWire = (world: World, invoice: InvoiceState, line: LineState) => {
@@ -26,14 +26,7 @@ export const lineWire = (world: World, invoice: InvoiceState, line: LineState) =
     parent: lineParentOf(invoice, line),
     period: { start: line.start, end: line.end },
     pretax_credit_amounts: [],
-    pricing:
-      price === undefined
-        ? null
-        : {
-            price_details: { price: price.id, product: price.product },
-            type: 'price_details',
-            unit_amount_decimal: String(price.unitAmount),
-          },
+    pricing: pricingOf(price),
     quantity: line.quantity,
     quantity_decimal: line.quantity === null ? null : String(line.quantity),
     subscription: invoice.subscription,
@@ -51,6 +44,15 @@ export const lineWire = (world: World, invoice: InvoiceState, line: LineState) =
     },
   }
 }
+
+const pricingOf = (price: PriceState | undefined) =>
+  price === undefined
+    ? null
+    : {
+        price_details: { price: price.id, product: price.product },
+        type: 'price_details' as const,
+        unit_amount_decimal: String(price.unitAmount),
+      }
 
 const lineParentOf = (invoice: InvoiceState, line: LineState) => {
   const common = {
@@ -222,14 +224,7 @@ export const invoiceItemWire = (world: World, item: InvoiceItemState) => {
     metadata: { ...item.metadata },
     parent: null,
     period: { end: item.created, start: item.created },
-    pricing:
-      price === undefined
-        ? null
-        : {
-            price_details: { price: price.id, product: price.product },
-            type: 'price_details',
-            unit_amount_decimal: String(price.unitAmount),
-          },
+    pricing: pricingOf(price),
     proration: false,
     quantity: item.quantity,
     quantity_decimal: String(item.quantity),
