@@ -19,6 +19,7 @@ import { SECOND_MS } from './time.ts'
 import { createTokenCheck } from './tokens.ts'
 import { VERSION } from './version.ts'
 import { startWorker } from './worker.ts'
+import { startSweeps } from './worker/sweeps.ts'
 import { startUpkeep } from './worker/upkeep.ts'
 
 export type Runtime = {
@@ -149,11 +150,12 @@ const startWork = async (context: Context, url: string, pooled: boolean, open: O
   }
   const running = startWorker(worker)
   const upkeep = startUpkeep(worker, running.wake)
+  const sweeps = startSweeps(worker, running.wake)
   const listener = pooled ? null : listenForJobs(url, running.wake)
   return {
     drain: async () => {
       const late = setTimeout(() => stop.abort(), DRAIN_MS)
-      await Promise.all([running.drain(), upkeep.stop()])
+      await Promise.all([running.drain(), upkeep.stop(), sweeps.stop()])
       clearTimeout(late)
       await listener?.stop()
     },

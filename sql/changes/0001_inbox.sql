@@ -50,6 +50,7 @@ create table goodstanding.billing_events (
   api_version text,
   stripe_created_at timestamptz,
   received_at timestamptz not null default goodstanding.clock(),
+  source text not null default 'webhook' check (source in ('webhook', 'catchup')),
   deliveries integer not null default 1 check (deliveries >= 1),
   customer_id text check (length(customer_id) between 1 and 255),
   object_id text check (length(object_id) between 1 and 255),
@@ -79,6 +80,7 @@ create table goodstanding.billing_events (
 comment on table goodstanding.billing_events is
   'Inbox and ledger: one row an event. Pending while both processed_at and dead_letter_at are null; the row, not the job, is the truth.';
 comment on column goodstanding.billing_events.payload is 'The body as it was signed, byte for byte (text, because jsonb refuses NUL escapes).';
+comment on column goodstanding.billing_events.source is 'Posted by Stripe, or found missing in its list of events (catchup).';
 comment on column goodstanding.billing_events.epoch is 'Raised by requeue and revival: a new budget of attempts; a worker of an older epoch cannot commit.';
 comment on column goodstanding.billing_events.job_id is 'The job that will run it; while dead, its entry in billing.dead.';
 comment on column goodstanding.billing_events.reason is 'Reason code: why it was settled so, or, while pending, why the last attempt did not end.';

@@ -7,6 +7,7 @@ import type { Instant } from '../time.ts'
 export type NewEvent = {
   account: string
   eventId: string
+  source: 'webhook' | 'catchup'
   type: string
   livemode: boolean
   apiVersion: string | null
@@ -28,11 +29,11 @@ const timestamp = (at: Instant | null) => (at === null ? null : new Date(at).toI
 export const insertEvents = (tx: Transaction, events: readonly NewEvent[]) =>
   tx.any(key`
     insert into goodstanding.billing_events
-      (account, event_id, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id, payload,
+      (account, event_id, source, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id, payload,
        job_id, processed_at, outcome, reason)
     select
-      account, event_id, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id, payload,
-      job_id,
+      account, event_id, source, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id,
+      payload, job_id,
       case when ignored_reason is not null then goodstanding.clock() end,
       case when ignored_reason is not null then 'ignored' end,
       ignored_reason
@@ -40,6 +41,7 @@ export const insertEvents = (tx: Transaction, events: readonly NewEvent[]) =>
       events.map((event) => [
         event.account,
         event.eventId,
+        event.source,
         event.type,
         event.livemode,
         event.apiVersion,
@@ -51,12 +53,39 @@ export const insertEvents = (tx: Transaction, events: readonly NewEvent[]) =>
         event.jobId,
         event.ignoredReason,
       ]),
-      ['text', 'text', 'text', 'bool', 'text', 'timestamptz', 'int4', 'text', 'text', 'text', 'uuid', 'text'],
-    )} as new (account, event_id, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id,
+      [
+        'text',
+        'text',
+        'text',
+        'text',
+        'bool',
+        'text',
+        'timestamptz',
+        'int4',
+        'text',
+        'text',
+        'text',
+        'uuid',
+        'text',
+      ],
+    )} as new (account, event_id, source, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id,
                payload, job_id, ignored_reason)
     order by account, event_id
     on conflict (account, event_id) do nothing
     returning account, event_id
+  `)
+
+/** Of these events of an account those that are not in the inbox. */
+export const findUnseen = (db: Queries, input: { account: string; eventIds: readonly string[] }) =>
+  db.anyFirst(sql.type(z.strictObject({ event_id: z.string() }))`
+    select asked.event_id
+    from unnest(${sql.array([...input.eventIds], 'text')}) as asked (event_id)
+    where not exists (
+      select 1
+      from goodstanding.billing_events event
+      where event.account = ${input.account}
+        and event.event_id = asked.event_id
+    )
   `)
 
 const pendingFields = {

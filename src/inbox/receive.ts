@@ -1,12 +1,12 @@
 // POST -> verify -> insert + enqueue in one transaction -> 200. What carries a valid signature and is JSON ends in
 // 2xx once stored, never in 4xx: Stripe would retry it for days and then disable the endpoint.
-import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Context } from '../context.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { verifySignature } from '../stripe/webhook.ts'
-import { NO_TYPE, readEnvelope, settledAtReceipt } from './envelope.ts'
+import { deliveryFrom } from './delivery.ts'
+import { readEnvelope } from './envelope.ts'
 import { openStore, type Delivery, type Store } from './store.ts'
 
 // Stripe's own bodies stay far below; a larger one is not from Stripe.
@@ -128,24 +128,8 @@ const parseJson = (body: Uint8Array): ParsedBody | null => {
 const deliveryOf = async (
   parts: ReceiveParts,
   account: StripeAccount,
-  { text, value }: ParsedBody,
+  parsed: ParsedBody,
 ): Promise<Delivery> => {
-  const envelope = readEnvelope(value)
-  const livemode = await parts.pinLivemode(account, envelope.livemode)
-  return {
-    account: account.name,
-    // Without a usable id the body's own hash tells copies apart; without a type it is dead-lettered where people look.
-    eventId: envelope.eventId ?? `sha256_${createHash('sha256').update(text).digest('hex')}`,
-    type: envelope.type ?? NO_TYPE,
-    livemode: envelope.livemode ?? livemode ?? false,
-    apiVersion: envelope.apiVersion,
-    createdAt: envelope.createdAt,
-    customerId: envelope.customerId,
-    objectId: envelope.objectId,
-    payload: text,
-    ignoredReason:
-      envelope.eventId === null || envelope.type === null
-        ? null
-        : settledAtReceipt(envelope, { livemode, connectId: account.connectId }),
-  }
+  const livemode = await parts.pinLivemode(account, readEnvelope(parsed.value).livemode)
+  return deliveryFrom(account, parsed, { livemode, source: 'webhook' })
 }

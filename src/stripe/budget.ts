@@ -16,6 +16,7 @@ export type Endpoint =
   | 'invoices'
   | 'charges'
   | 'test_clocks'
+  | 'events'
 
 /** The budget is spent: nothing was asked. `retryAfterMs` is a guess at when it is worth trying. */
 export class BudgetSpent extends Error {

@@ -2,6 +2,7 @@
 // answer's kind and id are checked, because the SDK takes a stranger's 404 for a success. Writes nothing.
 import type Stripe from 'stripe'
 import { idOf } from '../ids.ts'
+import { SECOND_MS, type Instant } from '../time.ts'
 import { READ_DEADLINE_MS, underSignal, type StripeAccount } from './accounts.ts'
 import type { Budget, Endpoint } from './budget.ts'
 import { readStripeFailure, UnexpectedAnswer } from './failure.ts'
@@ -22,6 +23,8 @@ export type StripeReader = {
   charge: (id: string) => Promise<Stripe.Charge | null>
   /** Frozen time of a test clock, in seconds. */
   testClock: (id: string) => Promise<number | null>
+  /** One page, newest first, of the events made since; `after`: the last one of the page before. */
+  eventsSince: (from: Instant, after: string | null) => Promise<{ events: Stripe.Event[]; more: boolean }>
   /** Stripe's own id of the account that the key belongs to. */
   accountId: () => Promise<string>
 }
@@ -71,6 +74,15 @@ export const openReader = (
     testClock: async (id) => {
       const ask = () => client.testHelpers.testClocks.retrieve(id)
       return (await one('test_clocks', 'test_helpers.test_clock', ask))?.frozen_time ?? null
+    },
+    eventsSince: async (from, after) => {
+      const ask = { created: { gte: Math.floor(from / SECOND_MS) }, limit: PAGE }
+      const answer = await call('events', () =>
+        client.events.list({ ...ask, ...(after !== null && { starting_after: after }) }),
+      )
+      if (answer.object !== 'list' || !Array.isArray(answer.data))
+        throw new UnexpectedAnswer('a list of event')
+      return { events: answer.data.map((event) => checked('event', event)), more: answer.has_more }
     },
     accountId: async () =>
       checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,

@@ -28,6 +28,7 @@ const open = async () => {
 const aDelivery = (eventId: string, over: Partial<Delivery> = {}): Delivery => ({
   account: 'default',
   eventId,
+  source: 'webhook',
   type: 'customer.updated',
   livemode: false,
   apiVersion: null,
