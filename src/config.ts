@@ -28,6 +28,7 @@ export type Config = {
   tokensFile: string | null
   worker: { pollMs: number; batchSize: number }
   recoveryObjectiveMs: number
+  payloadRetentionDays: number
   logLevel: LogLevel
 }
 
@@ -175,6 +176,7 @@ const buildConfig = (values: Environment, accounts: AccountConfig[]): Config => 
     batchSize: values.STRIPE_RECONCILIATION_BATCH_SIZE,
   },
   recoveryObjectiveMs: values.RECOVERY_OBJECTIVE_SECONDS * 1_000,
+  payloadRetentionDays: values.PAYLOAD_RETENTION_DAYS,
   logLevel: values.LOG_LEVEL,
 })
 

@@ -159,6 +159,11 @@ export const environment = z.object({
     description: 'Oldest age of a pending event that is still in order; beyond it there is an alert.',
     expects: 'seconds, 10 to 86400',
   }),
+  PAYLOAD_RETENTION_DAYS: about(whole(31, 3_650).default(90), {
+    description:
+      'How long the bodies of settled events are kept; their rows stay, so that a late copy is still known.',
+    expects: 'days, 31 to 3650 (Stripe delivers and lists events for 30)',
+  }),
   LOG_LEVEL: about(z.enum(LOG_LEVELS).default('info'), {
     description: 'Least severe level that is logged.',
     expects: LOG_LEVELS.join(', '),

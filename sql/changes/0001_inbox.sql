@@ -79,7 +79,7 @@ create table goodstanding.billing_events (
 );
 comment on table goodstanding.billing_events is
   'Inbox and ledger: one row an event. Pending while both processed_at and dead_letter_at are null; the row, not the job, is the truth.';
-comment on column goodstanding.billing_events.payload is 'The body as it was signed, byte for byte (text, because jsonb refuses NUL escapes).';
+comment on column goodstanding.billing_events.payload is 'The body as it was signed, byte for byte (text, because jsonb refuses NUL escapes); null once it was forgotten (PAYLOAD_RETENTION_DAYS).';
 comment on column goodstanding.billing_events.source is 'Posted by Stripe, or found missing in its list of events (catchup).';
 comment on column goodstanding.billing_events.epoch is 'Raised by requeue and revival: a new budget of attempts; a worker of an older epoch cannot commit.';
 comment on column goodstanding.billing_events.job_id is 'The job that will run it; while dead, its entry in billing.dead.';
@@ -87,6 +87,7 @@ comment on column goodstanding.billing_events.reason is 'Reason code: why it was
 
 create index billing_events_pending on goodstanding.billing_events (account, next_attempt_at)
   where processed_at is null and dead_letter_at is null;
+create index billing_events_bodies on goodstanding.billing_events (account, processed_at) where payload is not null;
 create index billing_events_dead on goodstanding.billing_events (account, dead_letter_at)
   where dead_letter_at is not null;
 create index billing_events_customer on goodstanding.billing_events (account, customer_id, received_seq);

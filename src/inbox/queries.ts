@@ -88,6 +88,23 @@ export const findUnseen = (db: Queries, input: { account: string; eventIds: read
     )
   `)
 
+/** Nulls the bodies of events that were settled so long ago; at most `limit`. */
+export const forgetBodies = (db: Queries, input: { account: string; olderThanMs: number; limit: number }) =>
+  db.query(sql.unsafe`
+    update goodstanding.billing_events
+    set payload = null
+    where (account, event_id) in (
+      select account, event_id
+      from goodstanding.billing_events
+      where account = ${input.account}
+        and payload is not null
+        and processed_at < goodstanding.clock() - ${input.olderThanMs}::float8 * interval '1 millisecond'
+      order by processed_at
+      limit ${input.limit}
+      for update skip locked
+    )
+  `)
+
 const pendingFields = {
   account: z.string(),
   event_id: z.string(),

@@ -2,6 +2,7 @@
 // so that of several processes one runs it.
 import type { WorkerContext } from '../context.ts'
 import { catchUp } from '../inbox/catchup.ts'
+import { sweepBodies } from '../inbox/retention.ts'
 import { SECOND_MS } from '../time.ts'
 import { workableAccounts } from './upkeep.ts'
 
@@ -15,8 +16,13 @@ export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   let timer: NodeJS.Timeout | undefined
   const look = async () => {
     try {
-      const found = await catchUp({ ...ctx, ending: () => stopped }, await workableAccounts(ctx))
+      const sweeping = { ...ctx, ending: () => stopped }
+      const found = await catchUp(sweeping, await workableAccounts(ctx))
       if (found > 0) wake()
+      await sweepBodies(
+        sweeping,
+        ctx.accounts.all.map(({ name }) => name),
+      )
     } catch (error) {
       if (!ctx.stop.aborted) ctx.log.warn({ err: error }, 'worker.sweep_failed')
     }

@@ -9,7 +9,8 @@ const LISTS = { path: /^\/v1\/events$/ }
 // The next look takes it; the pass looks each five seconds.
 const due = ({ query }: World) =>
   query("update goodstanding.sweeps set due_at = clock_timestamp() where name = 'catchup'")
-const sweep = async ({ query }: World) => (await query('select * from goodstanding.sweeps'))[0] ?? {}
+const sweep = async ({ query }: World) =>
+  (await query("select * from goodstanding.sweeps where name = 'catchup'"))[0] ?? {}
 const ended = (world: World, times: number) =>
   until(`the sweep has ended ${times} times`, async () => (await runs(world)) >= times)
 const runs = async (world: World) => {
