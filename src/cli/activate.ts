@@ -2,55 +2,33 @@
 import { insertOperatorAction } from '../audit/queries.ts'
 import type { Config } from '../config.ts'
 import { EXIT } from '../exit.ts'
-import { openDatabase } from '../postgres/pool.ts'
 import { endHold } from '../stripe/queries.ts'
-import { SECOND_MS } from '../time.ts'
-import { withDatabaseUrl } from './database-url.ts'
+import { withOperatorDatabase, type Signed } from './operator.ts'
 import type { Out } from './program.ts'
 
 /** Activates an account; exit code 5 where it is not configured, 6 where it is not in hold. */
-export const activate = (
-  config: Config,
-  input: { account: string; operator: string; reason: string },
-  out: Out,
-): Promise<number> => {
+export const activate = (config: Config, input: Signed & { account: string }, out: Out): Promise<number> => {
   if (!config.accounts.some(({ name }) => name === input.account)) {
     out.problem(
       `There is no account ${input.account}; configured: ${config.accounts.map(({ name }) => name).join(', ')}.`,
     )
     return Promise.resolve(EXIT.not_found)
   }
-  return withDatabaseUrl(config, out.problem, async (url) => {
-    const database = await openDatabase({
-      url,
-      name: 'goodstanding-operator',
-      size: 1,
-      pooled: 'pooled' in config.database && config.database.pooled,
-      statementTimeoutMs: 10 * SECOND_MS,
-      lockTimeoutMs: 5 * SECOND_MS,
-      idleInTransactionTimeoutMs: 15 * SECOND_MS,
-      acquireTimeoutMs: 5 * SECOND_MS,
-    })
-    try {
-      const activated = await database.transaction(async (tx) => {
-        if (!(await endHold(tx, input.account))) return false
-        const { operator, reason, account: target } = input
-        await insertOperatorAction(tx, {
-          operator,
-          reason,
-          verb: 'activate',
-          target,
-          before: { hold: true },
-          after: { hold: false },
-        })
-        return true
+  return withOperatorDatabase(config, out, async (database) => {
+    const activated = await database.transaction(async (tx) => {
+      if (!(await endHold(tx, input.account))) return false
+      const { operator, reason, account: target } = input
+      await insertOperatorAction(tx, {
+        operator,
+        reason,
+        verb: 'activate',
+        target,
+        before: { hold: true },
+        after: { hold: false },
       })
-      out.result(
-        activated ? `Account ${input.account} is active.` : `Account ${input.account} is not in hold.`,
-      )
-      return activated ? EXIT.ok : EXIT.conflict
-    } finally {
-      await database.end()
-    }
+      return true
+    })
+    out.result(activated ? `Account ${input.account} is active.` : `Account ${input.account} is not in hold.`)
+    return activated ? EXIT.ok : EXIT.conflict
   })
 }

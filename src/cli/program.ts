@@ -5,6 +5,7 @@ import { loadConfig, tokensFileOf, type Config } from '../config.ts'
 import { AppError, ERRORS, exitCodeOf } from '../errors.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { SCOPES, type Scope } from '../tokens.ts'
+import { addInspect, addRecover } from './operate-commands.ts'
 
 /** Where a command writes: results to standard output, everything else to standard error. */
 export type Out = { result: (line: string) => void; problem: (line: string) => void }
@@ -58,6 +59,8 @@ export const buildProgram = (around: Surroundings, ends: (code: number) => void 
   addServices(program, configured)
   addToken(program, around, ends)
   addActivate(program, configured)
+  addInspect(program, configured)
+  addRecover(program, configured)
   program
     .command('docs', { hidden: true })
     .description('rewrites the generated blocks of the documents (contributors)')

@@ -208,6 +208,25 @@ export const markRevived = async (
   `),
   )
 
+/** Closes a dead event without applying it. False where it is not dead in this epoch any more. */
+export const markDiscarded = async (
+  tx: Transaction,
+  input: { account: string; eventId: string; epoch: number },
+) =>
+  changedOne(
+    await tx.query(sql.unsafe`
+    update goodstanding.billing_events
+    set dead_letter_at = null,
+        processed_at = goodstanding.clock(),
+        outcome = 'discarded_by_operator',
+        next_attempt_at = null
+    where account = ${input.account}
+      and event_id = ${input.eventId}
+      and epoch = ${input.epoch}
+      and dead_letter_at is not null
+  `),
+  )
+
 // What the column holds (0001_inbox.sql). By code points: half a surrogate is no text.
 const ERROR_MAX = 500
 

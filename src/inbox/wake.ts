@@ -42,7 +42,7 @@ export const wakeStopped = async (
   return counts
 }
 
-type Event = { account: string; eventId: string; epoch: number; customerId: string }
+type Event = { account: string; eventId: string; epoch: number; customerId: string | null }
 
 const wake = async (tx: Transaction, queue: Queue, event: Event, jobId: string | null) => {
   await markDueNow(tx, event)
@@ -59,7 +59,7 @@ const wake = async (tx: Transaction, queue: Queue, event: Event, jobId: string |
 }
 
 /** A dead event gets a new job and a new epoch. False where it is not dead in this epoch any more. */
-const revive = async (
+export const revive = async (
   tx: Transaction,
   queue: Queue,
   event: Event,

@@ -1,0 +1,132 @@
+// An operator's way through a dead letter and a pause: seen in `status` and `dead list`, repaired by name and reason.
+import { expect, test } from 'vitest'
+import { runCommand } from '../src/cli/program.ts'
+import { anEvent } from './harness/event.ts'
+import { postDelivery } from './harness/post.ts'
+import { until } from './harness/service.ts'
+import { openWorld, signUp, type World } from './harness/world.ts'
+
+const SIGNED = ['--operator', 'ada', '--reason', 'seen and understood']
+
+const cli = async ({ env, database }: World, ...argv: string[]) => {
+  const said: string[] = []
+  const problems: string[] = []
+  const out = {
+    result: (line: string) => void said.push(line),
+    problem: (line: string) => void problems.push(line),
+  }
+  const surroundings = { env: { ...env, DATABASE_URL: database.url }, out, now: Date.now }
+  const code = await runCommand(argv, surroundings)
+  return { code, said: said.join('\n'), problems: problems.join('\n') }
+}
+const actions = ({ query }: World) =>
+  query('select operator, reason, verb, target from goodstanding.operator_actions order by action_id')
+
+// A price that the catalog does not know, for so long that it died.
+const deadLetter = async (world: World) => {
+  const { id: customer } = world.shop.customer({ metadata: { tenant_id: 'acme' } })
+  world.shop.subscribe(customer, { items: [{ price: 'price_pro' }] })
+  world.shop.subscribe(customer, { items: [{ price: 'price_pro' }] })
+  const event = world.shop.events().findLast(({ type }) => type === 'customer.subscription.created')
+  if (event === undefined) throw new Error('no event')
+  await world.sim.delivery.post('default', event)
+  await until('it is dead', async () => (await world.event(event.id))['dead_letter_at'] !== null)
+  return { customer, id: event.id }
+}
+
+test('a dead letter is listed with what to do, requeued once, and listed again after a second death', async () => {
+  const world = await openWorld()
+  const { id } = await deadLetter(world)
+
+  expect(await cli(world, 'status')).toMatchObject({
+    code: 3,
+    said: expect.stringContaining('1 dead letters') as string,
+  })
+  expect((await cli(world, 'dead', 'list')).said).toMatch(new RegExp(`${id}.*ambiguous_multi_subscription`))
+  const shown = await cli(world, 'events', 'show', id)
+  expect(shown).toMatchObject({ code: 0, said: expect.stringContaining('is dead') as string })
+  expect(shown.said).not.toMatch(/"object"|payload/)
+
+  expect(await cli(world, 'requeue', id, '--dry-run', ...SIGNED)).toMatchObject({ code: 0 })
+  expect(await actions(world)).toEqual([])
+  const both = await Promise.all([cli(world, 'requeue', id, ...SIGNED), cli(world, 'requeue', id, ...SIGNED)])
+  expect(both.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([0, 6])
+  expect(both.find(({ code }) => code === 6)?.problems).toContain('somebody was faster')
+  await until('it died again', async () => {
+    const row = await world.event(id)
+    return row['dead_letter_at'] !== null && row['epoch'] === 2
+  })
+
+  expect(await actions(world)).toEqual([
+    { operator: 'ada', reason: 'seen and understood', verb: 'requeue', target: `default ${id}` },
+  ])
+  const again = await cli(world, 'events', 'show', id, '--json')
+  const attempts = (JSON.parse(again.said) as { attempts_made: { epoch: number; outcome: string }[] })
+    .attempts_made
+  expect(attempts.map(({ epoch, outcome }) => [epoch, outcome])).toEqual([
+    [1, 'dead'],
+    [2, 'dead'],
+  ])
+})
+
+test('a requeue after the cause is gone applies the event', async () => {
+  const world = await openWorld()
+  const { customer, id } = await deadLetter(world)
+  await world.stopWorker()
+  const [first] = world.shop.subscriptionsOf(customer)
+  world.shop.cancel(first?.id ?? '')
+
+  expect((await cli(world, 'requeue', id, ...SIGNED)).code).toBe(0)
+  await world.startWorker()
+  await world.settle()
+
+  expect(await world.event(id)).toMatchObject({ epoch: 2, dead_letter_at: null })
+  expect((await world.read('acme')).body['plan']).toBe('pro')
+  expect((await cli(world, 'status')).said).toMatch(/^All is in order\./)
+})
+
+test('a dead letter that means nothing is closed, and its job with it', async () => {
+  const world = await openWorld()
+  await postDelivery(world.url, JSON.stringify(anEvent({ id: 'evt_odd', type: '' })))
+  await until('it is dead', async () => (await world.event('evt_odd'))['dead_letter_at'] !== null)
+
+  expect((await cli(world, 'discard', 'evt_odd', ...SIGNED)).code).toBe(0)
+
+  expect(await world.event('evt_odd')).toMatchObject({
+    outcome: 'discarded_by_operator',
+    dead_letter_at: null,
+  })
+  expect(await world.query("select id from pgboss.job where name = 'billing.dead'")).toEqual([])
+  expect(await cli(world, 'dead', 'list')).toMatchObject({ said: 'No dead letters.' })
+  expect((await cli(world, 'requeue', 'evt_odd', ...SIGNED)).code).toBe(6)
+})
+
+test.each([
+  [['requeue', 'evt_none', ...SIGNED], 5],
+  [['events', 'show', 'evt_none'], 5],
+  [['requeue', 'evt_none'], 2],
+  [['account', 'resume', 'nobody', ...SIGNED], 5],
+  [['account', 'resume', 'default', ...SIGNED], 6],
+])('%j ends with %s', async (argv, code) => {
+  const world = await openWorld({ worker: false })
+
+  expect((await cli(world, ...argv)).code).toBe(code)
+})
+
+test('an account that is paused by a person says so, applies nothing, and goes on when it is resumed', async () => {
+  const world = await openWorld()
+  expect((await cli(world, 'account', 'pause', 'default', ...SIGNED)).code).toBe(0)
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await signUp(world)
+
+  expect(await cli(world, 'status')).toMatchObject({
+    code: 3,
+    said: expect.stringMatching(/default is paused[^]*paused_by_operator.*by account resume/) as string,
+  })
+  expect((await world.read('acme')).status).toBe(404)
+  expect((await cli(world, 'account', 'resume', 'default', ...SIGNED)).code).toBe(0)
+  await world.settle()
+
+  expect((await world.read('acme')).body['plan']).toBe('pro')
+  expect((await actions(world)).map(({ verb }) => verb)).toEqual(['account pause', 'account resume'])
+})
