@@ -105,6 +105,8 @@ test('of two processes one runs it', async () => {
   const other = await world.runtime.startWork()
   await until('the sweep is known', async () => 'due_at' in (await sweep(world)))
   const before = world.sim.calls(LISTS).length
+  // So slow that the other one looks meanwhile.
+  world.sim.faults.next({ ...LISTS, times: 2, fault: { delayMs: 6_000 } })
 
   await catchUp(world)
 
