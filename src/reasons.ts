@@ -39,6 +39,27 @@ export const REASONS = {
     means: 'The invoice names a subscription that is not one of this customer.',
     todo: 'Look at the invoice in Stripe; then resolve by hand.',
   },
+  ambiguous_subscription_order: {
+    means:
+      'Payload mode: two events of one second say different things of a subscription; the first was applied.',
+    todo: 'Look at the subscription in Stripe; then resolve by hand, or set an API key.',
+  },
+  ambiguous_invoice_order: {
+    means: 'Payload mode: a payment succeeded and one failed within the same second; the first was applied.',
+    todo: 'Look at the invoices in Stripe; then resolve by hand, or set an API key.',
+  },
+  stale_subscription_event: {
+    means: 'Payload mode: a newer event of the subscription was applied before; this one changes nothing.',
+    todo: 'Nothing; late and reordered deliveries look like this.',
+  },
+  stale_invoice_event: {
+    means: 'Payload mode: a newer payment of the customer was applied before; this one changes nothing.',
+    todo: 'Nothing; late and reordered deliveries look like this.',
+  },
+  subscription_not_linked: {
+    means: 'Payload mode: the subscription that the invoice names has not been reported yet.',
+    todo: 'Nothing; its event wakes this one. If none comes, send it again from the Stripe Dashboard.',
+  },
   invoice_without_subscription: { means: 'A one-off invoice: recorded, access unchanged.', todo: 'Nothing.' },
   checkout_without_subscription: {
     means: 'A checkout that neither sells a subscription nor names a tenant.',

@@ -105,15 +105,19 @@ export const sourceOf = (
   return { kind: 'quarantine', reason: 'ambiguous_invoice_subscription' }
 }
 
-/** The newest payment with what the one before it had paid for. */
-export const joinOutcomes = (outcome: InvoiceOutcome, before: InvoiceOutcome | null): InvoiceOutcome => {
-  const paidThrough = { ...before?.paidThrough }
+/** The newest payment with what the one before it had paid for, unless a report has followed that and tells itself. */
+export const joinOutcomes = (
+  outcome: InvoiceOutcome,
+  before: InvoiceOutcome | null,
+  reportedAt: Instant,
+): InvoiceOutcome => {
+  const paidThrough = before === null || before.at < reportedAt ? {} : { ...before.paidThrough }
   for (const [item, end] of Object.entries(outcome.paidThrough))
     paidThrough[item] = Math.max(end, paidThrough[item] ?? 0)
   return { ...outcome, paidThrough }
 }
 
-const ALLOWING = ['active', 'trialing', 'past_due']
+const ALLOWING = new Set(['active', 'trialing', 'past_due'])
 
 /**
  * A subscription as its newest report and its newest payment leave it. Only a report from after the payment may undo
@@ -124,30 +128,34 @@ export const settleReport = (
   outcome: InvoiceOutcome | null,
   previous: Subscription | null,
 ): Subscription => {
-  const current = remember({ previous, current: subscription, openInvoices: [], now: at })
-  if (!ALLOWING.includes(current.status)) return { ...current, unpaid: null }
-  const pastDue = current.status === 'past_due'
+  const reported = remember({ previous, current: subscription, openInvoices: [], now: at })
+  if (!ALLOWING.has(reported.status)) return { ...reported, unpaid: null }
   const followed = outcome === null || outcome.at < at
-  if (!followed && outcome.payment === 'paid') return paid(current, outcome)
+  const current = followed ? reported : paidUp(reported, outcome)
+  if (!followed && outcome.payment === 'paid')
+    return { ...current, status: current.status === 'past_due' ? 'active' : current.status, unpaid: null }
+  const pastDue = current.status === 'past_due'
+  // Reported otherwise after the payment failed: it was settled in some other way.
+  if (followed && !pastDue) return { ...current, unpaid: null }
   const failed = outcome?.payment === 'failed' ? { invoiceId: outcome.invoiceId, since: outcome.at } : null
   const told = pastDue ? { invoiceId: null, since: at } : null
-  // Reported active after the payment failed: it was settled in some other way.
-  if (followed && !pastDue) return { ...current, unpaid: null }
   return { ...current, unpaid: oldest(previous?.unpaid ?? null, failed, told) }
 }
 
-const paid = (current: Subscription, { at, paidThrough }: InvoiceOutcome): Subscription => {
-  const trialOver = current.status === 'trialing' && current.trialEnd !== null && current.trialEnd <= at
-  const sole = current.items.length === 1
-  return {
-    ...current,
-    status: current.status === 'past_due' || trialOver ? 'active' : current.status,
-    unpaid: null,
-    items: current.items.map((item) => {
-      const through = paidThrough[item.id] ?? (sole ? paidThrough[''] : undefined)
-      return { ...item, periodEnd: Math.max(item.periodEnd ?? 0, through ?? 0) || item.periodEnd }
-    }),
-  }
+/** With the periods that invoices paid for; past its trial it is none any more. */
+const paidUp = (reported: Subscription, { at, paidThrough }: InvoiceOutcome): Subscription => {
+  const sole = reported.items.length === 1
+  const items = reported.items.map((item) => {
+    const through = paidThrough[item.id] ?? (sole ? paidThrough[''] : undefined)
+    return { ...item, periodEnd: Math.max(item.periodEnd ?? 0, through ?? 0) || item.periodEnd }
+  })
+  const { status, trialEnd } = reported
+  const trialOver =
+    status === 'trialing' &&
+    trialEnd !== null &&
+    trialEnd <= at &&
+    items.some(({ periodEnd }) => periodEnd !== null && periodEnd > trialEnd)
+  return { ...reported, items, status: trialOver ? 'active' : status }
 }
 
 // Once: neither a retry nor a later report begins the grace anew.

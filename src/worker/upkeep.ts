@@ -21,18 +21,24 @@ const ACCOUNTS_FRESH_MS = 500
 const TICK_MS = SECOND_MS
 const LOST_JOBS_EACH_TICKS = 30
 
+const UNKNOWN = { hold: false, pause_cause: null, livemode: null }
+
 const cache = new WeakMap<object, { at: number; accounts: Promise<string[]> }>()
 
-/** Names of the accounts whose jobs may be claimed now: with a key, not in hold, not paused. */
+/**
+ * Names of the accounts whose jobs may be claimed now: not in hold, and not paused. Without a key a pause is nothing,
+ * since nothing is read; but its mode must be pinned, or real money could pass before its hold is seen here.
+ */
 export const workableAccounts = (ctx: WorkerContext): Promise<string[]> => {
   const known = cache.get(ctx)
   if (known !== undefined && performance.now() - known.at < ACCOUNTS_FRESH_MS) return known.accounts
   const accounts = ctx.work.run(listAccounts).then((rows) => {
-    const stopped = new Set(
-      rows.filter((row) => row.hold || row.pause_cause !== null).map((row) => row.account),
-    )
+    const row = new Map(rows.map((each) => [each.account, each]))
     return ctx.accounts.all
-      .filter(({ name, client }) => client !== null && !stopped.has(name))
+      .filter(({ name, client }) => {
+        const { hold, pause_cause: paused, livemode } = row.get(name) ?? UNKNOWN
+        return !hold && (client === null ? livemode !== null : paused === null)
+      })
       .map(({ name }) => name)
   })
   accounts.catch(() => cache.delete(ctx))

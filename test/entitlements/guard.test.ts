@@ -175,14 +175,18 @@ test("a payment extends the period to its line's end, of the item that the line 
   expect(ends({ si_A: inDays(50) }, -1)).toEqual([inDays(20), inDays(40)])
 })
 
-test('two payments extend what each of them paid for', () => {
-  const before = outcome('paid', 0, { paidThrough: { si_A: inDays(20), si_B: inDays(40) } })
+test('what was paid for stays paid for, also when the next payment fails, until a report tells the period', () => {
+  const before = outcome('paid', 0, { paidThrough: { si_A: inDays(50) } })
   const joined = joinOutcomes(
-    outcome('paid', 1, { paidThrough: { si_A: inDays(50), si_B: inDays(30) } }),
+    outcome('paid', 1, { paidThrough: { si_A: inDays(30), si_B: inDays(40) } }),
     before,
+    0,
   )
+  const failed = joinOutcomes(outcome('failed', 2), joined, 0)
 
   expect(joined).toMatchObject({ at: NOON + SECOND, paidThrough: { si_A: inDays(50), si_B: inDays(40) } })
+  expect(settleReport(report('changed', -9), failed, null).items[0]?.periodEnd).toBe(inDays(50))
+  expect(joinOutcomes(outcome('failed', 9), joined, NOON + 5 * SECOND).paidThrough).toEqual({})
 })
 
 const period = { start: secondsOf(NOON), end: secondsOf(inDays(30)) }
