@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import { DECISION_VERSION } from './decide.ts'
 import { earliest, type Instant } from '../time.ts'
-import { diff, isHeld } from './diff.ts'
+import { diff, equal, isHeld } from './diff.ts'
 import type { Decision, Finding, Invoice, Snapshot, Subscription } from './model.ts'
 import { saveInvoices, saveMapping } from './queries.ts'
 import {
@@ -81,21 +81,14 @@ const writeProjections = async (
   account: string,
   read: Pick<Decided, 'previous' | 'snapshot' | 'invoices'>,
 ): Promise<boolean> => {
-  const before = new Map(
-    read.previous.map((subscription) => [subscription.id, JSON.stringify(sorted(subscription))]),
-  )
-  const changed = read.snapshot.subscriptions.filter(
-    ({ id, ...rest }) => before.get(id) !== JSON.stringify(sorted({ id, ...rest })),
-  )
+  const before = new Map(read.previous.map((subscription) => [subscription.id, subscription]))
+  const changed = read.snapshot.subscriptions.filter((each) => !equal(before.get(each.id), each))
   await saveSubscriptions(tx, account, changed)
   await saveInvoices(tx, account, [
     ...new Map(read.invoices.map((invoice) => [invoice.id, invoice])).values(),
   ])
   return changed.length > 0
 }
-
-const sorted = (value: object) =>
-  Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 const writeEntitlements = async (
   tx: Transaction,
