@@ -19,7 +19,8 @@ export const REASONS = {
     todo: 'PUT /v1/tenants/TENANT/customer, or set metadata.tenant_id in Stripe; that wakes it.',
   },
   customer_unresolved: {
-    means: 'The event names no customer, and Stripe does not know one either.',
+    means:
+      'The event names no customer, and Stripe does not know one either (or cannot be asked: payload mode).',
     todo: 'Nothing.',
   },
   unknown_at_stripe: {
@@ -32,7 +33,8 @@ export const REASONS = {
     todo: 'Find out who is right; correct the metadata or the link, then requeue.',
   },
   ambiguous_multi_subscription: {
-    means: 'The customer has two live subscriptions, and the catalog says that this needs a person.',
+    means:
+      'The customer has two live subscriptions, and the catalog, or payload mode, says that this needs a person.',
     todo: 'End one of them (that revives the event), or set "subscriptions": "union" in the catalog.',
   },
   ambiguous_invoice_subscription: {
