@@ -210,20 +210,20 @@ test.each<[string, unknown, Record<string, number>]>([
 })
 
 test.each([
-  ['customer.subscription.created', 'report', true],
-  ['customer.subscription.updated', 'report', true],
-  ['customer.subscription.paused', 'report', true],
-  ['customer.subscription.resumed', 'report', true],
-  ['customer.subscription.deleted', 'report', true],
+  ['customer.subscription.created', 'report created', true],
+  ['customer.subscription.updated', 'report changed', true],
+  ['customer.subscription.paused', 'report changed', true],
+  ['customer.subscription.resumed', 'report changed', true],
+  ['customer.subscription.deleted', 'report deleted', true],
   ['customer.subscription.trial_will_end', 'record', false],
   ['customer.subscription.pending_update_applied', 'record', false],
-  ['invoice.paid', 'outcome', true],
-  ['invoice.payment_failed', 'outcome', true],
+  ['invoice.paid', 'outcome paid', true],
+  ['invoice.payment_failed', 'outcome failed', true],
   ['invoice.payment_succeeded', 'record', false],
   ['invoice.voided', 'record', false],
   ['checkout.session.completed', 'record', true],
   ['customer.deleted', 'deletion', false],
   ['customer.updated', 'record', false],
-])('%s is a %s; without a tenant it waits: %s', (type, kind, waits) => {
-  expect([roleOf(type).kind, waitsForLink(type)]).toEqual([kind, waits])
+])('%s is a %s; without a tenant it waits: %s', (type, role, waits) => {
+  expect([Object.values(roleOf(type)).join(' '), waitsForLink(type)]).toEqual([role, waits])
 })
