@@ -19,7 +19,8 @@ export const REASONS = {
     todo: 'PUT /v1/tenants/TENANT/customer, or set metadata.tenant_id in Stripe; that wakes it.',
   },
   customer_unresolved: {
-    means: 'The event names no customer, and Stripe does not know one either.',
+    means:
+      'The event names no customer, and Stripe does not know one either (or cannot be asked: payload mode).',
     todo: 'Nothing.',
   },
   unknown_at_stripe: {
@@ -32,12 +33,34 @@ export const REASONS = {
     todo: 'Find out who is right; correct the metadata or the link, then requeue.',
   },
   ambiguous_multi_subscription: {
-    means: 'The customer has two live subscriptions, and the catalog says that this needs a person.',
+    means:
+      'The customer has two live subscriptions, and the catalog, or payload mode, says that this needs a person.',
     todo: 'End one of them (that revives the event), or set "subscriptions": "union" in the catalog.',
   },
   ambiguous_invoice_subscription: {
     means: 'The invoice names a subscription that is not one of this customer.',
     todo: 'Look at the invoice in Stripe; then resolve by hand.',
+  },
+  ambiguous_subscription_order: {
+    means:
+      'Payload mode: two events of one second say different things of a subscription; the first was applied.',
+    todo: 'Look at the subscription in Stripe; then resolve by hand, or set an API key.',
+  },
+  ambiguous_invoice_order: {
+    means: 'Payload mode: a payment succeeded and one failed within the same second; the first was applied.',
+    todo: 'Look at the invoices in Stripe; then resolve by hand, or set an API key.',
+  },
+  stale_subscription_event: {
+    means: 'Payload mode: a newer event of the subscription was applied before; this one changes nothing.',
+    todo: 'Nothing; late and reordered deliveries look like this.',
+  },
+  stale_invoice_event: {
+    means: 'Payload mode: a newer payment of the customer was applied before; this one changes nothing.',
+    todo: 'Nothing; late and reordered deliveries look like this.',
+  },
+  subscription_not_linked: {
+    means: 'Payload mode: the subscription that the invoice names has not been reported yet.',
+    todo: 'Nothing; its event wakes this one. If none comes, send it again from the Stripe Dashboard.',
   },
   invoice_without_subscription: { means: 'A one-off invoice: recorded, access unchanged.', todo: 'Nothing.' },
   checkout_without_subscription: {

@@ -115,7 +115,8 @@ export const environment = z.object({
     without: 'required where ROLE includes web, unless ACCOUNTS_FILE is set',
   }),
   STRIPE_API_KEY: about(secret.optional(), {
-    description: 'A (restricted) API key with read access. Without one, events are stored and left pending.',
+    description:
+      'A (restricted) API key with read access. Without one, the payloads of events decide (payload mode).',
     expects: 'a Stripe API key without blanks',
     secret: true,
     without: 'none',

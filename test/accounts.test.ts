@@ -1,4 +1,4 @@
-// Accounts that may not be worked yet: real money in hold until somebody activates it, and those without a key.
+// Accounts that may not be worked yet: real money in hold until somebody activates it, and those that lost their key.
 import { expect, test } from 'vitest'
 import { activate } from '../src/cli/activate.ts'
 import { Secret } from '../src/secret.ts'
@@ -61,4 +61,27 @@ test('an account without a key stores its events, pins its mode by the first, an
     ),
   ).toEqual([{ account: 'real', attempts: 0 }])
   expect((await world.read('rich')).status).toBe(404)
+})
+
+test('an account that once had a key is never decided from payloads by a process that lacks it', async () => {
+  const other = { ...ACCOUNT, name: 'other', id: 'acct_other', webhookSecret: 'whsec_other' }
+  const world = await openWorld({ accounts: [ACCOUNT, other], keyless: ['default', 'other'], worker: false })
+  await world.query(
+    "update goodstanding.accounts set livemode = false, stripe_account_id = 'acct_1' where account = 'default'",
+  )
+  await signUp(world)
+  world.sim.account('other').checkout({ tenant: 'bolt', items: [{ price: 'price_pro', quantity: 3 }] })
+  await world.sim.delivery.flush()
+
+  await world.startWorker()
+  await until('the other account is worked', async () => (await seatsOf(world, 'bolt')) === 3)
+
+  expect(
+    await world.query(
+      "select 1 from goodstanding.billing_events where account = 'default' and attempts > 0 and outcome is distinct from 'ignored'",
+    ),
+  ).toEqual([])
+  await world.query('update goodstanding.accounts set stripe_account_id = null')
+  await world.settle()
+  expect(await seatsOf(world)).toBe(2)
 })

@@ -24,12 +24,16 @@ create table goodstanding.customers (
   decision_version integer,
   recheck_at timestamptz,
   recheck_queued_at timestamptz,
+  evidence_at timestamptz,
+  payment text check (payment in ('paid', 'failed')),
+  payment_at timestamptz,
   failures integer not null default 0 check (failures >= 0),
   failed_at timestamptz,
   created_at timestamptz not null default goodstanding.clock(),
   primary key (account, customer_id),
   unique (account, tenant_id),
-  check ((tenant_id is null) = (linked_by is null))
+  check ((tenant_id is null) = (linked_by is null)),
+  check ((payment is null) = (payment_at is null))
 );
 comment on table goodstanding.customers is
   'Stripe customers of each account, the tenant each is linked to, and the ticket, time, catalog and rules of the last read.';
@@ -38,6 +42,10 @@ comment on column goodstanding.customers.lookup_ticket is
 comment on column goodstanding.customers.read_paused_total is
   'How long the account had been paused in all at that read: staleness does not run while it is paused.';
 comment on column goodstanding.customers.recheck_at is 'When Stripe must be read again: the earliest recheck end of this customer.';
+comment on column goodstanding.customers.evidence_at is
+  'Payload mode: when Stripe made the newest event that was applied. Decisions are made as of then; time is applied on read.';
+comment on column goodstanding.customers.payment_at is
+  'Payload mode: when Stripe made the newest event of a payment (paid or failed) that was applied; older ones are stale.';
 comment on column goodstanding.customers.failures is 'Consecutive failures of Stripe reads for this customer (429, 5xx, time-out).';
 
 create index customers_recheck on goodstanding.customers (recheck_at) where recheck_at is not null;
@@ -91,6 +99,27 @@ comment on table goodstanding.subscription_items is 'The lines of a subscription
 
 create index subscription_items_subscription on goodstanding.subscription_items (account, subscription_id);
 
+create table goodstanding.payload_reports (
+  account text not null,
+  subscription_id text not null,
+  told text not null check (told in ('created', 'changed', 'deleted')),
+  reported_at timestamptz not null,
+  reported jsonb not null,
+  payment text check (payment in ('paid', 'failed')),
+  payment_at timestamptz,
+  payment_invoice_id text,
+  paid_through jsonb not null default '{}',
+  primary key (account, subscription_id),
+  foreign key (account, subscription_id) references goodstanding.subscriptions (account, subscription_id),
+  check ((payment is null) = (payment_at is null)),
+  check ((payment is null) = (payment_invoice_id is null))
+);
+comment on table goodstanding.payload_reports is
+  'Payload mode: what the newest event said of each subscription, and its newest payment. subscriptions has what follows from both.';
+comment on column goodstanding.payload_reports.told is 'created comes before every other event of a subscription, deleted after.';
+comment on column goodstanding.payload_reports.reported_at is 'When Stripe made that event: older ones are stale, others of the same second ambiguous.';
+comment on column goodstanding.payload_reports.paid_through is 'Period ends that invoices paid for, by subscription item.';
+
 create table goodstanding.invoices (
   account text not null,
   invoice_id text not null,
@@ -106,9 +135,12 @@ create table goodstanding.invoices (
   stripe_created_at timestamptz,
   due_at timestamptz,
   finalized_at timestamptz,
+  reported_at timestamptz,
   updated_at timestamptz not null default goodstanding.clock(),
   primary key (account, invoice_id)
 );
+comment on column goodstanding.invoices.reported_at is
+  'Payload mode: when Stripe made the event that reported it so: an older report that comes late changes nothing.';
 comment on table goodstanding.invoices is 'Invoices that were read or reported. A stored paid or void is never left.';
 
 create index invoices_customer on goodstanding.invoices (account, customer_id);

@@ -333,7 +333,7 @@ select
       select 1
       from goodstanding.customers customer
       where customer.tenant_id = tenant.tenant_id
-        and customer.read_at is not null
+        and (customer.read_at is not null or customer.evidence_at is not null)
     ) then 'none'
     else 'unknown'
   end as state,

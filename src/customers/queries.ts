@@ -17,12 +17,16 @@ const customer = z.strictObject({
   catalog_hash: z.string().nullable(),
   decision_version: z.number().nullable(),
   failures: z.number(),
+  evidence_at: z.number().nullable(),
+  payment: z.enum(['paid', 'failed']).nullable(),
+  payment_at: z.number().nullable(),
 })
 export type CustomerRow = z.infer<typeof customer>
 const customerRow = sql.type(customer)
 
 const columns = sql.fragment`
-  account, customer_id, tenant_id, deleted, lookup_ticket, read_ticket, read_at, catalog_hash, decision_version, failures
+  account, customer_id, tenant_id, deleted, lookup_ticket, read_ticket, read_at, catalog_hash, decision_version, failures,
+  evidence_at, payment, payment_at
 `
 
 /** The customer's row; made where there is none. Call it under the customer's lock. */
@@ -124,6 +128,39 @@ export const recordRead = async (
       and read_ticket < ${input.ticket}
   `)
   ).rowCount === 1
+
+/** What events leave on the customer where nothing can be read (payload mode): nothing is read again, so no recheck. */
+export const recordEvidence = (
+  tx: Transaction,
+  input: CustomerKey & {
+    deleted: boolean
+    catalogHash: string
+    decisionVersion: number
+    evidenceAt: Instant | null
+    payment: { payment: 'paid' | 'failed'; at: Instant } | null
+  },
+) =>
+  tx.query(sql.unsafe`
+    update goodstanding.customers
+    set deleted = ${input.deleted},
+        catalog_hash = ${input.catalogHash},
+        decision_version = ${input.decisionVersion},
+        evidence_at = ${timestamp(input.evidenceAt)},
+        payment = ${input.payment?.payment ?? null},
+        payment_at = ${timestamp(input.payment?.at ?? null)},
+        recheck_at = null
+    where account = ${input.account}
+      and customer_id = ${input.customerId}
+  `)
+
+/** An event said that the customer was deleted: known before it is linked, since it will not be said again. */
+export const markDeleted = (tx: Transaction, { account, customerId }: CustomerKey) =>
+  tx.query(sql.unsafe`
+    insert into goodstanding.customers (account, customer_id, deleted)
+    values (${account}, ${customerId}, true)
+    on conflict (account, customer_id) do update
+      set deleted = true
+  `)
 
 /** Stripe answered, though nothing could be decided from it: staleness counts from here. */
 export const recordAnswered = (tx: Transaction, { account, customerId }: CustomerKey) =>

@@ -67,7 +67,7 @@ const COMPARED = [
 const same = (a: Entitlement, b: Entitlement): boolean => COMPARED.every((field) => equal(a[field], b[field]))
 
 /** Deep equality of JSON values; the order of keys is none of it. */
-const equal = (a: unknown, b: unknown): boolean => {
+export const equal = (a: unknown, b: unknown): boolean => {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const keys = Object.keys(a)
   return (

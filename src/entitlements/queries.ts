@@ -2,18 +2,27 @@
 import { sql } from 'slonik'
 import { z } from 'zod'
 import type { Queries, Transaction } from '../postgres/pool.ts'
-import { toIso } from '../time.ts'
+import { toIso, type Instant } from '../time.ts'
 import type { Invoice } from './model.ts'
 
-/** Records invoices. A stored paid or void one is never left. */
-export const saveInvoices = async (tx: Transaction, account: string, invoices: readonly Invoice[]) => {
+/**
+ * Records invoices. A stored paid or void one is never left. `reportedAt`: when Stripe made the event that says so, where
+ * it was not read; an older one that comes late changes nothing.
+ */
+export const saveInvoices = async (
+  tx: Transaction,
+  account: string,
+  invoices: readonly Invoice[],
+  reportedAt: Instant | null = null,
+) => {
   if (invoices.length === 0) return
   await tx.query(sql.unsafe`
     insert into goodstanding.invoices as mine
       (account, invoice_id, customer_id, subscription_id, status, amount_due, amount_paid, amount_remaining, currency,
-       collection, billing_reason, stripe_created_at, due_at, finalized_at)
+       collection, billing_reason, stripe_created_at, due_at, finalized_at, reported_at)
     select ${account}, invoice_id, customer_id, subscription_id, status, amount_due, amount_paid, amount_remaining,
-      currency, collection, billing_reason, stripe_created_at, due_at, finalized_at
+      currency, collection, billing_reason, stripe_created_at, due_at, finalized_at,
+      ${toIso(reportedAt)}::timestamptz
     from jsonb_to_recordset(${sql.jsonb(invoices.map(invoiceRecord))}) as read (
       invoice_id text, customer_id text, subscription_id text, status text, amount_due bigint, amount_paid bigint,
       amount_remaining bigint, currency text, collection text, billing_reason text, stripe_created_at timestamptz,
@@ -27,8 +36,10 @@ export const saveInvoices = async (tx: Transaction, account: string, invoices: r
           amount_remaining = excluded.amount_remaining,
           due_at = excluded.due_at,
           finalized_at = excluded.finalized_at,
+          reported_at = coalesce(excluded.reported_at, mine.reported_at),
           updated_at = goodstanding.clock()
       where mine.status not in ('paid', 'void')
+        and excluded.reported_at < mine.reported_at is not true
   `)
 }
 
@@ -98,7 +109,7 @@ export const claimRechecks = (
       select account, customer_id
       from goodstanding.customers
       where account = any(${sql.array([...input.accounts], 'text')})
-        and read_ticket > 0
+        and (read_ticket > 0 or evidence_at is not null)
         and tenant_id is not null
         and (
           -- A test clock does not run by itself, and Stripe tells when it is moved.

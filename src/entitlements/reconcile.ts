@@ -89,7 +89,7 @@ export const reconcile = async (
   const changed = await writeDecided(tx, key, {
     tenantId: customer.tenant_id,
     cause,
-    ticket,
+    basis: { kind: 'read', ticket },
     previous,
     snapshot,
     invoices: [...live.openInvoices, ...(live.invoice ? [live.invoice] : [])],

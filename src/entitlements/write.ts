@@ -1,12 +1,12 @@
-// Writes what a read of one customer led to: projections, entitlements with their history, the read itself with its
-// ticket, findings; the tenant last. Called under the customer's lock, inside the savepoint.
+// Writes what a read of one customer, or an event of it, led to: projections, entitlements with their history, the read
+// itself with its ticket, findings; the tenant last. Called under the customer's lock, inside the savepoint.
 import { noteFinding } from '../audit/queries.ts'
-import { recordRead, touchTenant, type CustomerKey } from '../customers/queries.ts'
+import { recordEvidence, recordRead, touchTenant, type CustomerKey } from '../customers/queries.ts'
 import { AppError } from '../errors.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import { DECISION_VERSION } from './decide.ts'
 import { earliest, type Instant } from '../time.ts'
-import { diff, isHeld } from './diff.ts'
+import { diff, equal, isHeld } from './diff.ts'
 import type { Decision, Finding, Invoice, Snapshot, Subscription } from './model.ts'
 import { saveInvoices, saveMapping } from './queries.ts'
 import {
@@ -18,11 +18,22 @@ import {
 } from './rows-queries.ts'
 import { saveSubscriptions } from './subscription-queries.ts'
 
+/** What was decided from: a read with its ticket, or events, as of the newest of them (payload mode). */
+export type Basis =
+  | { kind: 'read'; ticket: number }
+  | {
+      kind: 'events'
+      evidenceAt: Instant | null
+      payment: { payment: 'paid' | 'failed'; at: Instant } | null
+      /** Was nothing ever decided before? */
+      first: boolean
+    }
+
 export type Decided = {
   tenantId: string
   /** Recorded in the history: an event's id or a job's name. */
   cause: string
-  ticket: number
+  basis: Basis
   previous: readonly Subscription[]
   snapshot: Snapshot
   invoices: readonly Invoice[]
@@ -33,23 +44,36 @@ export type Decided = {
 
 /** Returns whether anything that is stored changed. Throws where a newer read was written before. */
 export const writeDecided = async (tx: Transaction, key: CustomerKey, decided: Decided): Promise<boolean> => {
-  const { snapshot, decision, ticket } = decided
+  const { decision, basis } = decided
   const projected = await writeProjections(tx, key.account, decided)
   const { changed, heldUntil } = await writeEntitlements(tx, key, decided)
+  await recordBasis(tx, key, decided, heldUntil)
+  await noteFindings(tx, key, decision.findings)
+  // The first evidence turns unknown into none, though no entitlement changes.
+  const news = changed || (basis.kind === 'events' && basis.first)
+  await touchTenant(tx, { tenantId: decided.tenantId, changed: news })
+  return changed || projected
+}
+
+const recordBasis = async (
+  tx: Transaction,
+  key: CustomerKey,
+  { snapshot, decision, basis, catalogHash }: Decided,
+  heldUntil: Instant | null,
+) => {
+  const stamp = { ...key, deleted: snapshot.deleted, catalogHash, decisionVersion: DECISION_VERSION }
+  if (basis.kind === 'events') {
+    await recordEvidence(tx, { ...stamp, evidenceAt: basis.evidenceAt, payment: basis.payment })
+    return
+  }
   const forward = await recordRead(tx, {
-    ...key,
-    ticket,
-    deleted: snapshot.deleted,
+    ...stamp,
+    ticket: basis.ticket,
     testClockAt: snapshot.clockAt,
-    catalogHash: decided.catalogHash,
-    decisionVersion: DECISION_VERSION,
     // What is held is read again at its own end: nothing else would notice that the end has moved.
     recheckAt: earliest(decision.recheckAt, heldUntil),
   })
-  if (!forward) throw new AppError('entitlements/read_went_backwards', { ticket })
-  await noteFindings(tx, key, decision.findings)
-  await touchTenant(tx, { tenantId: decided.tenantId, changed })
-  return changed || projected
+  if (!forward) throw new AppError('entitlements/read_went_backwards', { ticket: basis.ticket })
 }
 
 const writeProjections = async (
@@ -57,21 +81,14 @@ const writeProjections = async (
   account: string,
   read: Pick<Decided, 'previous' | 'snapshot' | 'invoices'>,
 ): Promise<boolean> => {
-  const before = new Map(
-    read.previous.map((subscription) => [subscription.id, JSON.stringify(sorted(subscription))]),
-  )
-  const changed = read.snapshot.subscriptions.filter(
-    ({ id, ...rest }) => before.get(id) !== JSON.stringify(sorted({ id, ...rest })),
-  )
+  const before = new Map(read.previous.map((subscription) => [subscription.id, subscription]))
+  const changed = read.snapshot.subscriptions.filter((each) => !equal(before.get(each.id), each))
   await saveSubscriptions(tx, account, changed)
   await saveInvoices(tx, account, [
     ...new Map(read.invoices.map((invoice) => [invoice.id, invoice])).values(),
   ])
   return changed.length > 0
 }
-
-const sorted = (value: object) =>
-  Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 const writeEntitlements = async (
   tx: Transaction,

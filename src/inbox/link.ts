@@ -3,6 +3,7 @@
 import { insertAudit } from '../audit/queries.ts'
 import { linkTenant, type LinkSource } from '../customers/link.ts'
 import { drawTicket, rememberCustomer } from '../customers/queries.ts'
+import { waitsForLink } from '../entitlements/guard.ts'
 import { readCustomer } from '../entitlements/snapshot.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Transaction } from '../postgres/pool.ts'
@@ -17,13 +18,16 @@ export type Linked =
   /** `lookup`: number of the look at Stripe that found no tenant, where there was one. */
   | { kind: 'stop'; outcome: Outcome; lookup: number | null }
 
-/** Links where it can; stops the event where it must wait, is ambiguous, or has no bearing without a tenant. */
+/**
+ * Links where it can; stops the event where it must wait, is ambiguous, or has no bearing without a tenant. `reader` is
+ * null in payload mode: then all waits whose effect could not be had again.
+ */
 export const linkFromEvent = async (
   tx: Transaction,
   event: EventRow,
   customerId: string,
   meaning: Extract<Interpretation, { kind: 'reconcile' }>,
-  reader: () => StripeReader,
+  reader: (() => StripeReader) | null,
 ): Promise<Linked> => {
   const { tenant_id: bound, lookup_ticket: looked } = await rememberCustomer(tx, {
     account: event.account,
@@ -31,7 +35,9 @@ export const linkFromEvent = async (
   })
   if (meaning.hint.kind === 'tenant') return bind(tx, event, customerId, meaning.hint)
   if (bound !== null) return { kind: 'known' }
-  if (!meaning.impliesSubscription) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
+  const waits = reader === null ? waitsForLink(event.type) : meaning.impliesSubscription
+  if (!waits) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
+  if (reader === null) return stop(waitForLink)
   // Stripe is asked once; after that the link will come by an event, the API or a person.
   if (looked > event.received_seq) return stop(waitForLink)
   const { ticket } = await drawTicket(tx)

@@ -17,6 +17,7 @@ import { guarded } from './attempt.ts'
 import { interpret, type Interpretation } from './interpret.ts'
 import { linkFromEvent, type Linked } from './link.ts'
 import { fanOut, recordMoneyBack, resolveCustomer } from './other-effects.ts'
+import { attemptFromPayload } from './payload.ts'
 import { reconcileCustomer } from './reconcile-customer.ts'
 import { ALERT_AT_ATTEMPT, settle, type Settled } from './settle.ts'
 import { wakeStopped } from './wake.ts'
@@ -56,11 +57,11 @@ const attempt = async (ctx: WorkerContext, tx: Transaction, event: EventRow): Pr
   if (body === undefined)
     return { kind: 'permanent', reason: 'unrecognized_stripe_payload', error: 'the body is gone or not JSON' }
   const meaning = interpret({ type: event.type, body, customerId: event.customer_id })
+  if (meaning.kind === 'ignore') return { kind: 'done', processed: 'ignored', reason: meaning.reason }
+  if (meaning.kind === 'quarantine')
+    return { kind: 'permanent', reason: meaning.reason, error: meaning.error }
+  if (account.client === null) return attemptFromPayload(ctx, tx, event, meaning, body)
   switch (meaning.kind) {
-    case 'ignore':
-      return { kind: 'done', processed: 'ignored', reason: meaning.reason }
-    case 'quarantine':
-      return { kind: 'permanent', reason: meaning.reason, error: meaning.error }
     case 'resolve':
       return guarded(ctx, tx, event, (savepoint) =>
         resolveCustomer(savepoint, event, meaning, body, readerFor(ctx, account)),

@@ -2,13 +2,16 @@
 // its tries; used up, it becomes a finding, and the next sweep or event reads the customer again.
 import { noteFinding, resolveFinding } from '../audit/queries.ts'
 import type { WorkerContext } from '../context.ts'
-import { rememberCustomer } from '../customers/queries.ts'
+import { rememberCustomer, type CustomerRow } from '../customers/queries.ts'
+import { decideAgain } from '../entitlements/payload-reconcile.ts'
 import { enqueueReconcile } from '../entitlements/sweep.ts'
 import { reconcileJob, type ReconcileJob } from '../jobs.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import type { Claim } from '../postgres/queue.ts'
 import { openReader } from '../stripe/read.ts'
+import { guarded } from './attempt.ts'
+import { wakeAfter } from './payload.ts'
 import { reconcileCustomer } from './reconcile-customer.ts'
 
 export type Ran = { how: 'applied' | 'retried' | 'postponed' | 'dead' | 'noop'; reason: string | null }
@@ -30,10 +33,11 @@ const attempt = async (
   { account: name, customerId, cause }: ReconcileJob,
 ): Promise<Outcome> => {
   const account = ctx.accounts.named(name)
-  if (account?.client == null)
-    return { kind: 'retry', reason: 'internal_error', error: 'account has no key here' }
+  if (account === null)
+    return { kind: 'retry', reason: 'internal_error', error: 'account is not configured here' }
   const key = { account: name, customerId }
   const customer = await rememberCustomer(tx, key)
+  if (account.client === null) return againFromPayload(ctx, tx, customer, `job:${cause}`)
   const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
   const task = { customer, evidence: null, cause: `job:${cause}`, eventId: null, openReader: () => reader }
   return reconcileCustomer(ctx, tx, task, (_savepoint, result) =>
@@ -42,6 +46,23 @@ const attempt = async (
       : { kind: 'done', processed: result.changed ? 'applied' : 'no_change', reason: null },
   )
 }
+
+/** Nothing can be read: what is known is decided again, by the catalog in force. */
+const againFromPayload = (
+  ctx: WorkerContext,
+  tx: Transaction,
+  customer: CustomerRow,
+  cause: string,
+): Promise<Outcome> =>
+  guarded(ctx, tx, customer, async (savepoint): Promise<Outcome> => {
+    const { account, customer_id: customerId, tenant_id: tenantId } = customer
+    if (tenantId === null) return { kind: 'done', processed: 'ignored', reason: 'no_tenant' }
+    const linked = { ...customer, tenant_id: tenantId }
+    const result = await decideAgain(ctx, savepoint, { account, customer: linked, cause })
+    if (result.kind === 'stopped') return { kind: 'permanent', reason: result.reason, error: result.error }
+    await wakeAfter(ctx, savepoint, { account, customerId, exceptEventId: null, result })
+    return { kind: 'done', processed: result.processed, reason: result.reason }
+  })
 
 const settleJob = async (
   ctx: WorkerContext,

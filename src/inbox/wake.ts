@@ -15,11 +15,18 @@ export type Woken = { woken: number; revived: number }
 export const wakeStopped = async (
   tx: Transaction,
   queue: Queue,
-  input: { account: string; customerId: string; reason: Reason; exceptEventId: string | null },
+  input: {
+    account: string
+    customerId: string
+    reason: Reason
+    exceptEventId: string | null
+    /** false: the dead stay dead. */
+    revives?: boolean
+  },
 ): Promise<Woken> => {
   const counts: Woken = { woken: 0, revived: 0 }
   for (const row of await findStoppedBy(tx, input)) {
-    if (row.event_id === input.exceptEventId) continue
+    if (row.event_id === input.exceptEventId || (row.dead && input.revives === false)) continue
     const event = {
       account: input.account,
       eventId: row.event_id,

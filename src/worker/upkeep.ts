@@ -21,18 +21,25 @@ const ACCOUNTS_FRESH_MS = 500
 const TICK_MS = SECOND_MS
 const LOST_JOBS_EACH_TICKS = 30
 
+const UNKNOWN = { hold: false, pause_cause: null, livemode: null, stripe_account_id: null }
+
 const cache = new WeakMap<object, { at: number; accounts: Promise<string[]> }>()
 
-/** Names of the accounts whose jobs may be claimed now: with a key, not in hold, not paused. */
+/**
+ * Names of the accounts whose jobs may be claimed now: not in hold, not paused. One without a key must have its mode
+ * pinned, or real money could pass before its hold is seen here; and must never have had a key (its id at Stripe is
+ * pinned): one process that was started without it must not decide from payloads what others read.
+ */
 export const workableAccounts = (ctx: WorkerContext): Promise<string[]> => {
   const known = cache.get(ctx)
   if (known !== undefined && performance.now() - known.at < ACCOUNTS_FRESH_MS) return known.accounts
   const accounts = ctx.work.run(listAccounts).then((rows) => {
-    const stopped = new Set(
-      rows.filter((row) => row.hold || row.pause_cause !== null).map((row) => row.account),
-    )
+    const row = new Map(rows.map((each) => [each.account, each]))
     return ctx.accounts.all
-      .filter(({ name, client }) => client !== null && !stopped.has(name))
+      .filter(({ name, client }) => {
+        const { hold, pause_cause: paused, livemode, stripe_account_id: known } = row.get(name) ?? UNKNOWN
+        return !hold && paused === null && (client !== null || (livemode !== null && known === null))
+      })
       .map(({ name }) => name)
   })
   accounts.catch(() => cache.delete(ctx))
