@@ -17,7 +17,9 @@ export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   const look = async () => {
     try {
       const sweeping = { ...ctx, ending: () => stopped }
-      const found = await catchUp(sweeping, await workableAccounts(ctx))
+      // Without a key nothing can be asked.
+      const withKey = (await workableAccounts(ctx)).filter((name) => ctx.accounts.named(name)?.client != null)
+      const found = await catchUp(sweeping, withKey)
       if (found > 0) wake()
       await sweepBodies(
         sweeping,
