@@ -95,60 +95,21 @@ const signUpWithoutDelivery = async (world: World) => {
   return world.shop.subscribe(customer, { items: [{ price: 'price_pro', quantity: 2 }] })
 }
 
-type Shape = (subscription: string) => object
-const inParent: Shape = (subscription) => ({
-  parent: { type: 'subscription_details', subscription_details: { subscription } },
-})
-const SHAPES: [string, Shape, string][] = [
-  [
-    'names its subscription in the legacy field',
-    (id) => ({ parent: undefined, subscription: id }),
-    'applied null',
-  ],
-  ['names it in its parent', inParent, 'applied null'],
-  ['names none', () => ({ parent: null, subscription: undefined }), 'no_change invoice_without_subscription'],
-  [
-    'names two that differ',
-    (id) => ({ ...inParent(id), subscription: 'sub_another' }),
-    'permanent unrecognized_stripe_payload',
-  ],
-  ['names one of nobody', () => inParent('sub_another'), 'permanent ambiguous_invoice_subscription'],
-]
-
-test.each(SHAPES)('a failed invoice that %s', async (_what, shape, settled) => {
+test('the first evidence turns unknown into none, and the ETag tells', async () => {
   const world = await openKeyless()
-  const { id, customer } = await signUp(world)
+  const { id } = await signUpWithoutDelivery(world)
+  await world.sim.delivery.post('default', eventsOf(world, 'customer.created')[0])
   await world.settle()
-  await world.advance(DAY_MS)
-  const invoice = { ...world.shop.invoicesOf(customer)[0], id: 'in_new', status: 'open' }
+  const unknown = await world.read('acme')
+  const [created] = eventsOf(world, 'customer.subscription.created')
+  const expired = { ...world.shop.subscription(id), status: 'incomplete_expired' }
 
-  const failed = world.shop.emit('invoice.payment_failed', { ...invoice, ...shape(id) })
-  await world.deliver()
-
-  const { outcome, reason } = await world.event(failed.id)
-  expect(`${String(outcome)} ${String(reason)}`).toBe(settled)
-  expect((await world.read('acme')).body['state']).toBe(settled === 'applied null' ? 'grace' : 'active')
-})
-
-test("an invoice of another customer's subscription changes nothing for either", async () => {
-  const world = await openKeyless()
-  const { id } = await signUp(world)
-  const other = await signUp(world, 'bolt')
+  await world.sim.delivery.post('default', { ...created, data: { object: expired } })
   await world.settle()
-  world.shop.cancel(other.id)
-  await world.advance(DAY_MS)
-  const invoice = {
-    ...world.shop.invoicesOf(other.customer)[0],
-    id: 'in_new',
-    status: 'open',
-    ...inParent(id),
-  }
 
-  const failed = world.shop.emit('invoice.payment_failed', invoice)
-  await world.deliver()
-
-  expect(await world.event(failed.id)).toMatchObject({ reason: 'ambiguous_invoice_subscription' })
-  expect((await world.read('acme')).body['state']).toBe('active')
+  const none = await world.read('acme')
+  expect([unknown.body['state'], none.body['state']]).toEqual(['unknown', 'none'])
+  expect(none.etag).not.toBe(unknown.etag)
 })
 
 test('what cannot be read from its payload is a dead letter or recorded as such', async () => {
