@@ -115,29 +115,54 @@ test('the first evidence turns unknown into none, and the ETag tells', async () 
 test('what cannot be read from its payload is a dead letter or recorded as such', async () => {
   const world = await openKeyless()
   const { customer } = await signUp(world)
-  const thin = world.shop.emit('customer.updated', {})
-  await world.sim.delivery.post('default', thin, {
-    body: JSON.stringify({
-      id: 'evt_thin',
-      object: 'v2.core.event',
-      type: 'v1.customer.updated',
-      livemode: false,
-      created: new Date().toISOString(),
-      related_object: { id: customer, type: 'customer' },
-    }),
+  await postThin(world, 'evt_thin', 'v1.customer.updated', { id: customer, type: 'customer' })
+  await postThin(world, 'evt_thin_sub', 'v1.customer.subscription.updated', {
+    id: 'sub_1',
+    type: 'subscription',
   })
   const dispute = world.shop.emit('charge.dispute.created', { id: 'dp_1', object: 'dispute', charge: 'ch_1' })
   const untimely = { ...world.shop.subscriptionsOf(customer)[0], status: 'past_due' }
   const timeless = world.shop.emit('customer.subscription.updated', untimely, { created: -1 })
   await world.deliver()
 
-  expect(await world.event('evt_thin')).toMatchObject({
-    reason: 'thin_event_without_data',
-    outcome: 'permanent',
-  })
+  for (const thin of ['evt_thin', 'evt_thin_sub'])
+    expect(await world.event(thin)).toMatchObject({ reason: 'thin_event_without_data', outcome: 'permanent' })
   expect(await world.event(dispute.id)).toMatchObject({ reason: 'customer_unresolved', outcome: 'no_change' })
   expect(await world.event(timeless.id)).toMatchObject({ reason: 'unrecognized_stripe_payload' })
   expect(await world.query('select dispute_id from goodstanding.disputes')).toEqual([{ dispute_id: 'dp_1' }])
+})
+
+const postThin = (world: World, id: string, type: string, related: object) =>
+  world.sim.delivery.post('default', world.shop.emit('customer.updated', {}), {
+    body: JSON.stringify({
+      id,
+      object: 'v2.core.event',
+      type,
+      livemode: false,
+      created: new Date().toISOString(),
+      related_object: related,
+    }),
+  })
+
+test('a payment that waited in vain stays a dead letter when its subscription comes: a requeue is explicit', async () => {
+  const world = await openKeyless()
+  await signUpWithoutDelivery(world)
+  const [paid] = eventsOf(world, 'invoice.paid')
+  await world.sim.delivery.post('default', eventsOf(world, 'customer.created')[0])
+  await world.sim.delivery.post('default', paid)
+  await world.settle()
+  await world.query(
+    `update goodstanding.billing_events
+     set dead_letter_at = goodstanding.clock(), outcome = 'attempts_exhausted', next_attempt_at = null
+     where event_id = $1`,
+    [paid.id],
+  )
+
+  await world.sim.delivery.post('default', eventsOf(world, 'customer.subscription.created')[0])
+  await world.settle()
+
+  expect(await seatsOf(world)).toBe(2)
+  expect(await world.event(paid.id)).toMatchObject({ outcome: 'attempts_exhausted', epoch: 1 })
 })
 
 test('an unknown price is deferred, and what is held stays until another catalog decides', async () => {
