@@ -95,88 +95,74 @@ const signUpWithoutDelivery = async (world: World) => {
   return world.shop.subscribe(customer, { items: [{ price: 'price_pro', quantity: 2 }] })
 }
 
-type Shape = (subscription: string) => object
-const inParent: Shape = (subscription) => ({
-  parent: { type: 'subscription_details', subscription_details: { subscription } },
-})
-const SHAPES: [string, Shape, string][] = [
-  [
-    'names its subscription in the legacy field',
-    (id) => ({ parent: undefined, subscription: id }),
-    'applied null',
-  ],
-  ['names it in its parent', inParent, 'applied null'],
-  ['names none', () => ({ parent: null, subscription: undefined }), 'no_change invoice_without_subscription'],
-  [
-    'names two that differ',
-    (id) => ({ ...inParent(id), subscription: 'sub_another' }),
-    'permanent unrecognized_stripe_payload',
-  ],
-  ['names one of nobody', () => inParent('sub_another'), 'permanent ambiguous_invoice_subscription'],
-]
-
-test.each(SHAPES)('a failed invoice that %s', async (_what, shape, settled) => {
+test('the first evidence turns unknown into none, and the ETag tells', async () => {
   const world = await openKeyless()
-  const { id, customer } = await signUp(world)
+  const { id } = await signUpWithoutDelivery(world)
+  await world.sim.delivery.post('default', eventsOf(world, 'customer.created')[0])
   await world.settle()
-  await world.advance(DAY_MS)
-  const invoice = { ...world.shop.invoicesOf(customer)[0], id: 'in_new', status: 'open' }
+  const unknown = await world.read('acme')
+  const [created] = eventsOf(world, 'customer.subscription.created')
+  const expired = { ...world.shop.subscription(id), status: 'incomplete_expired' }
 
-  const failed = world.shop.emit('invoice.payment_failed', { ...invoice, ...shape(id) })
-  await world.deliver()
-
-  const { outcome, reason } = await world.event(failed.id)
-  expect(`${String(outcome)} ${String(reason)}`).toBe(settled)
-  expect((await world.read('acme')).body['state']).toBe(settled === 'applied null' ? 'grace' : 'active')
-})
-
-test("an invoice of another customer's subscription changes nothing for either", async () => {
-  const world = await openKeyless()
-  const { id } = await signUp(world)
-  const other = await signUp(world, 'bolt')
+  await world.sim.delivery.post('default', { ...created, data: { object: expired } })
   await world.settle()
-  world.shop.cancel(other.id)
-  await world.advance(DAY_MS)
-  const invoice = {
-    ...world.shop.invoicesOf(other.customer)[0],
-    id: 'in_new',
-    status: 'open',
-    ...inParent(id),
-  }
 
-  const failed = world.shop.emit('invoice.payment_failed', invoice)
-  await world.deliver()
-
-  expect(await world.event(failed.id)).toMatchObject({ reason: 'ambiguous_invoice_subscription' })
-  expect((await world.read('acme')).body['state']).toBe('active')
+  const none = await world.read('acme')
+  expect([unknown.body['state'], none.body['state']]).toEqual(['unknown', 'none'])
+  expect(none.etag).not.toBe(unknown.etag)
 })
 
 test('what cannot be read from its payload is a dead letter or recorded as such', async () => {
   const world = await openKeyless()
   const { customer } = await signUp(world)
-  const thin = world.shop.emit('customer.updated', {})
-  await world.sim.delivery.post('default', thin, {
-    body: JSON.stringify({
-      id: 'evt_thin',
-      object: 'v2.core.event',
-      type: 'v1.customer.updated',
-      livemode: false,
-      created: new Date().toISOString(),
-      related_object: { id: customer, type: 'customer' },
-    }),
+  await postThin(world, 'evt_thin', 'v1.customer.updated', { id: customer, type: 'customer' })
+  await postThin(world, 'evt_thin_sub', 'v1.customer.subscription.updated', {
+    id: 'sub_1',
+    type: 'subscription',
   })
   const dispute = world.shop.emit('charge.dispute.created', { id: 'dp_1', object: 'dispute', charge: 'ch_1' })
   const untimely = { ...world.shop.subscriptionsOf(customer)[0], status: 'past_due' }
   const timeless = world.shop.emit('customer.subscription.updated', untimely, { created: -1 })
   await world.deliver()
 
-  expect(await world.event('evt_thin')).toMatchObject({
-    reason: 'thin_event_without_data',
-    outcome: 'permanent',
-  })
+  for (const thin of ['evt_thin', 'evt_thin_sub'])
+    expect(await world.event(thin)).toMatchObject({ reason: 'thin_event_without_data', outcome: 'permanent' })
   expect(await world.event(dispute.id)).toMatchObject({ reason: 'customer_unresolved', outcome: 'no_change' })
   expect(await world.event(timeless.id)).toMatchObject({ reason: 'unrecognized_stripe_payload' })
   expect(await world.query('select dispute_id from goodstanding.disputes')).toEqual([{ dispute_id: 'dp_1' }])
+})
+
+const postThin = (world: World, id: string, type: string, related: object) =>
+  world.sim.delivery.post('default', world.shop.emit('customer.updated', {}), {
+    body: JSON.stringify({
+      id,
+      object: 'v2.core.event',
+      type,
+      livemode: false,
+      created: new Date().toISOString(),
+      related_object: related,
+    }),
+  })
+
+test('a payment that waited in vain stays a dead letter when its subscription comes: a requeue is explicit', async () => {
+  const world = await openKeyless()
+  await signUpWithoutDelivery(world)
+  const [paid] = eventsOf(world, 'invoice.paid')
+  await world.sim.delivery.post('default', eventsOf(world, 'customer.created')[0])
+  await world.sim.delivery.post('default', paid)
+  await world.settle()
+  await world.query(
+    `update goodstanding.billing_events
+     set dead_letter_at = goodstanding.clock(), outcome = 'attempts_exhausted', next_attempt_at = null
+     where event_id = $1`,
+    [paid.id],
+  )
+
+  await world.sim.delivery.post('default', eventsOf(world, 'customer.subscription.created')[0])
+  await world.settle()
+
+  expect(await seatsOf(world)).toBe(2)
+  expect(await world.event(paid.id)).toMatchObject({ outcome: 'attempts_exhausted', epoch: 1 })
 })
 
 test('an unknown price is deferred, and what is held stays until another catalog decides', async () => {

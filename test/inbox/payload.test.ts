@@ -147,6 +147,7 @@ test('a payment that is paid and one that fails within the same second: nobody c
   expect(await world.event(failed.id)).toMatchObject({
     outcome: 'permanent',
     reason: 'ambiguous_invoice_order',
+    last_error: 'in_odd',
   })
   expect(await world.query('select * from goodstanding.entitlements order by feature')).toEqual(before)
   // One second later it is plain.
