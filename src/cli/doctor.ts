@@ -66,7 +66,7 @@ const checkKeys = (config: Config): Check[] =>
     apiKey === null
       ? {
           ok: 'note',
-          what: `account ${name}: no API key, events are stored and stay pending; set STRIPE_API_KEY`,
+          what: `account ${name}: no API key: decided from payloads alone (payload mode); set STRIPE_API_KEY to read Stripe`,
         }
       : { ok: true, what: `account ${name}: API key of ${livemode ? 'live' : 'test'} mode` },
   )

@@ -67,7 +67,7 @@ const sayAccounts = (config: Config, log: Log) => {
   if (config.role === 'web') return
   for (const account of config.accounts) {
     if (account.apiKey === null) {
-      log.warn({ account: account.name }, 'account has no API key: its events are stored and stay pending')
+      log.warn({ account: account.name }, 'account has no API key: decided from payloads alone')
     }
   }
 }
