@@ -11,7 +11,7 @@ import type { Transaction } from '../postgres/pool.ts'
 import type { EventRow } from './attempt-queries.ts'
 import { guarded } from './attempt.ts'
 import type { Interpretation } from './interpret.ts'
-import { linkFromEvent, type Linked } from './link.ts'
+import { forLinked, type CustomerEvent } from './linked-event.ts'
 import { recordMoneyBack } from './other-effects.ts'
 import { wakeStopped } from './wake.ts'
 
@@ -44,33 +44,12 @@ export const attemptFromPayload = async (
 const isThin = (body: unknown) =>
   typeof body === 'object' && body !== null && 'object' in body && body.object === 'v2.core.event'
 
-type CustomerEvent = {
-  event: EventRow
-  meaning: Extract<Interpretation, { kind: 'reconcile' }>
-  body: unknown
-  customerId: string
-}
-
 const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerEvent): Promise<Outcome> => {
-  const { event, meaning, customerId } = input
-  const key = { account: event.account, customerId }
-  if (roleOf(event.type).kind === 'deletion') await markDeleted(tx, key)
-  let linked: Linked | null = null
-  const stopped = await guarded(ctx, tx, event, async (savepoint) => {
-    linked = await linkFromEvent(savepoint, event, customerId, meaning, null)
-    return linked.kind === 'stop' ? linked.outcome : null
-  })
-  if (stopped === null || stopped.kind === 'done') await recordMoneyBack(tx, event, input.body)
-  if (stopped !== null) return stopped
-  const outcome = await guarded(ctx, tx, event, (savepoint) => effect(ctx, savepoint, input))
-  if ((linked as Linked | null)?.kind === 'linked') {
-    await wakeStopped(tx, ctx.queue, {
-      ...key,
-      reason: 'customer_not_linked',
-      exceptEventId: event.event_id,
-    })
-  }
-  return outcome
+  const { event, customerId } = input
+  if (roleOf(event.type).kind === 'deletion') await markDeleted(tx, { account: event.account, customerId })
+  return forLinked(ctx, tx, input, null, () =>
+    guarded(ctx, tx, event, (savepoint) => effect(ctx, savepoint, input)),
+  )
 }
 
 const effect = async (

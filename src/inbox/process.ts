@@ -2,7 +2,7 @@
 // and the customer's lock. Everything that Stripe's answer decides happens inside a savepoint.
 import { insertAudit } from '../audit/queries.ts'
 import type { WorkerContext } from '../context.ts'
-import { recordLookup, rememberCustomer, type CustomerKey } from '../customers/queries.ts'
+import { rememberCustomer } from '../customers/queries.ts'
 import type { Evidence } from '../entitlements/evidence.ts'
 import type { Reconciled } from '../entitlements/reconcile.ts'
 import { idOf } from '../ids.ts'
@@ -14,13 +14,12 @@ import type { StripeAccount } from '../stripe/accounts.ts'
 import { openReader, type StripeReader } from '../stripe/read.ts'
 import { findClaimedEvent, type EventRow } from './attempt-queries.ts'
 import { guarded } from './attempt.ts'
-import { interpret, type Interpretation } from './interpret.ts'
-import { linkFromEvent, type Linked } from './link.ts'
+import { interpret } from './interpret.ts'
+import { forLinked, type CustomerEvent } from './linked-event.ts'
 import { fanOut, recordMoneyBack, resolveCustomer } from './other-effects.ts'
 import { attemptFromPayload } from './payload.ts'
 import { reconcileCustomer } from './reconcile-customer.ts'
 import { ALERT_AT_ATTEMPT, settle, type Settled } from './settle.ts'
-import { wakeStopped } from './wake.ts'
 
 export type Processed = { how: Settled | 'noop'; reason: string | null }
 
@@ -74,58 +73,30 @@ const attempt = async (ctx: WorkerContext, tx: Transaction, event: EventRow): Pr
     case 'reconcile':
       return event.customer_id === null
         ? { kind: 'permanent', reason: 'unrecognized_stripe_payload', error: 'no customer' }
-        : forCustomer(ctx, tx, { event, account, meaning, body, customerId: event.customer_id })
+        : forCustomer(ctx, tx, account, { event, meaning, body, customerId: event.customer_id })
   }
 }
 
-type CustomerEvent = {
-  event: EventRow
-  account: StripeAccount
-  meaning: Extract<Interpretation, { kind: 'reconcile' }>
-  body: unknown
-  customerId: string
-}
-
-const forCustomer = async (ctx: WorkerContext, tx: Transaction, input: CustomerEvent): Promise<Outcome> => {
-  const { event, account, customerId } = input
+const forCustomer = (
+  ctx: WorkerContext,
+  tx: Transaction,
+  account: StripeAccount,
+  input: CustomerEvent,
+): Promise<Outcome> => {
+  const { event, meaning, customerId } = input
   const reader = readerFor(ctx, account)
-  let linked: Linked | null = null
-  const outcome = await guarded(ctx, tx, event, async (savepoint) => {
-    linked = await linkFromEvent(savepoint, event, customerId, input.meaning, reader)
-    return linked.kind === 'stop' ? linked.outcome : null
+  return forLinked(ctx, tx, input, reader, async () => {
+    const task = {
+      customer: await rememberCustomer(tx, { account: event.account, customerId }),
+      evidence: evidenceOf(event, meaning),
+      cause: event.event_id,
+      eventId: event.event_id,
+      openReader: reader,
+    }
+    return reconcileCustomer(ctx, tx, task, (savepoint, result) =>
+      result.kind === 'blocked' ? blockedOutcome(result) : appliedOutcome(savepoint, event, meaning, result),
+    )
   })
-  await noteLookup(tx, { account: event.account, customerId }, linked)
-  // Recorded also where nobody is linked: a later read does not bring it back.
-  if (outcome === null || outcome.kind === 'done') await recordMoneyBack(tx, event, input.body)
-  if (outcome !== null) return outcome
-  const customer = await rememberCustomer(tx, { account: event.account, customerId })
-  const task = {
-    customer,
-    evidence: evidenceOf(event, input.meaning),
-    cause: event.event_id,
-    eventId: event.event_id,
-    openReader: reader,
-  }
-  const settled = await reconcileCustomer(ctx, tx, task, (savepoint, result) =>
-    result.kind === 'blocked'
-      ? blockedOutcome(result)
-      : appliedOutcome(savepoint, event, input.meaning, result),
-  )
-  // After the read: the rows of other events must not be held while Stripe answers.
-  if ((linked as Linked | null)?.kind === 'linked') {
-    await wakeStopped(tx, ctx.queue, {
-      account: event.account,
-      customerId,
-      reason: 'customer_not_linked',
-      exceptEventId: event.event_id,
-    })
-  }
-  return settled
-}
-
-const noteLookup = async (tx: Transaction, key: CustomerKey, linked: Linked | null) => {
-  if (linked?.kind === 'stop' && linked.lookup !== null)
-    await recordLookup(tx, { ...key, ticket: linked.lookup })
 }
 
 const blockedOutcome = ({ reason, error }: Extract<Reconciled, { kind: 'blocked' }>): Outcome =>
