@@ -7,7 +7,7 @@ import { readStripeFailure } from '../stripe/failure.ts'
 import { openReader } from '../stripe/read.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS, type Instant } from '../time.ts'
 import { deliveryFrom } from './delivery.ts'
-import { topicOf } from './envelope.ts'
+import { readEnvelope, topicOf } from './envelope.ts'
 import { findUnseen } from './queries.ts'
 import { openStore } from './store.ts'
 
@@ -122,11 +122,9 @@ const storeUnseen = async (
     ripe
       .filter(({ id }) => unseen.has(id))
       .map((event) => {
-        const text = JSON.stringify(event)
         const livemode = account.livemode ?? event.livemode
-        return store.put(
-          deliveryFrom(account, { text, value: JSON.parse(text) }, { livemode, source: 'catchup' }),
-        )
+        const body = { text: JSON.stringify(event), envelope: readEnvelope(event) }
+        return store.put(deliveryFrom(account, body, { livemode, source: 'catchup' }))
       }),
   )
   return stored.filter((how) => how !== 'duplicate').length

@@ -1,16 +1,15 @@
 // An event as it goes into the inbox, whether Stripe posted it or we asked for it.
 import { createHash } from 'node:crypto'
 import type { StripeAccount } from '../stripe/accounts.ts'
-import { NO_TYPE, readEnvelope, settledAtReceipt } from './envelope.ts'
+import { NO_TYPE, settledAtReceipt, type Envelope } from './envelope.ts'
 import type { Delivery } from './store.ts'
 
-/** `livemode`: of the account, where it is known. */
+/** `text`: the body that `envelope` was read from; `livemode`: of the account, where it is known. */
 export const deliveryFrom = (
   account: StripeAccount,
-  { text, value }: { text: string; value: unknown },
+  { text, envelope }: { text: string; envelope: Envelope },
   known: { livemode: boolean | null; source: Delivery['source'] },
 ): Delivery => {
-  const envelope = readEnvelope(value)
   const { livemode, source } = known
   return {
     account: account.name,

@@ -128,8 +128,9 @@ const parseJson = (body: Uint8Array): ParsedBody | null => {
 const deliveryOf = async (
   parts: ReceiveParts,
   account: StripeAccount,
-  parsed: ParsedBody,
+  { text, value }: ParsedBody,
 ): Promise<Delivery> => {
-  const livemode = await parts.pinLivemode(account, readEnvelope(parsed.value).livemode)
-  return deliveryFrom(account, parsed, { livemode, source: 'webhook' })
+  const envelope = readEnvelope(value)
+  const livemode = await parts.pinLivemode(account, envelope.livemode)
+  return deliveryFrom(account, { text, envelope }, { livemode, source: 'webhook' })
 }
