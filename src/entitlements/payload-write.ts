@@ -83,6 +83,7 @@ export const writeFromPayload = async (
     invoices: [],
     decision,
     catalogHash,
+    previousCatalogHash: customer.catalog_hash,
     staleGraceHours: catalog.staleGraceHours,
   })
   if (step.reported !== undefined) await saveReport(tx, account, step.reported)

@@ -95,6 +95,7 @@ export const reconcile = async (
     invoices: [...live.openInvoices, ...(live.invoice ? [live.invoice] : [])],
     decision,
     catalogHash,
+    previousCatalogHash: customer.catalog_hash,
     staleGraceHours: catalog.staleGraceHours,
   })
   const disagreements = compare(evidence, snapshot.subscriptions)

@@ -39,6 +39,8 @@ export type Decided = {
   invoices: readonly Invoice[]
   decision: Extract<Decision, { kind: 'decided' }>
   catalogHash: string
+  /** By which catalog the customer was decided before; null where never. */
+  previousCatalogHash: string | null
   staleGraceHours: number
 }
 
@@ -93,14 +95,15 @@ const writeProjections = async (
 const writeEntitlements = async (
   tx: Transaction,
   key: CustomerKey,
-  { tenantId, cause, decision, staleGraceHours }: Decided,
+  { tenantId, cause, decision, catalogHash, previousCatalogHash, staleGraceHours }: Decided,
 ): Promise<{ changed: boolean; heldUntil: Instant | null }> => {
   const current = await loadEntitlements(tx, key)
   const { put, remove, changes } = diff({ current, desired: decision.entitlements, held: decision.held })
   await removeEntitlements(tx, key, remove)
   await putEntitlements(tx, { ...key, tenantId, staleGraceHours, rows: put })
   await insertHistory(tx, { ...key, tenantId, cause, changes })
-  await keepStaleGrace(tx, { ...key, staleGraceHours })
+  // Rows that are as they were keep the grace of the catalog that wrote them.
+  if (catalogHash !== previousCatalogHash) await keepStaleGrace(tx, { ...key, staleGraceHours })
   // In one order, here and below: rows that customers share would deadlock otherwise.
   for (const [priceId, plan] of Object.entries(decision.mappings).toSorted(byFirst)) {
     await saveMapping(tx, { account: key.account, priceId, plan })
