@@ -1,6 +1,6 @@
 // Missed events: Stripe's own list of events, read in an overlapping window, against the inbox. What is not there enters
 // by the same way as a webhook, marked `catchup`. Source: https://docs.stripe.com/webhooks/process-undelivered-events
-import { claimSweeps, endSweep, ensureSweeps, failSweep } from '../audit/sweeps-queries.ts'
+import { claimSweeps, endSweep, failSweep } from '../audit/sweeps-queries.ts'
 import type { WorkerContext } from '../context.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { readStripeFailure } from '../stripe/failure.ts'
@@ -13,6 +13,8 @@ import { openStore } from './store.ts'
 
 const NAME = 'catchup'
 const EVERY_MS = 5 * MINUTE_MS
+/** For `ensureSweeps`. */
+export const CATCHUP = { name: NAME, everyMs: EVERY_MS } as const
 // Longer than a run's share can take: 20 pages of at most 8 s.
 const LEASE_MS = 10 * MINUTE_MS
 const PAGES = 20
@@ -38,7 +40,6 @@ type Parts = Pick<WorkerContext, 'accounts' | 'budget' | 'log' | 'now' | 'queue'
 
 /** Runs what is due of these accounts. Returns how many missed events were stored. */
 export const catchUp = async (ctx: Parts, accounts: readonly string[]): Promise<number> => {
-  await ctx.work.run((db) => ensureSweeps(db, { accounts, name: NAME, everyMs: EVERY_MS }))
   const due = await ctx.work.run((db) => claimSweeps(db, { accounts, name: NAME, leaseMs: LEASE_MS }))
   let stored = 0
   for (const row of due) {

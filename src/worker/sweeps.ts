@@ -1,8 +1,9 @@
 // Sweeps that may take minutes, beside the upkeep and never in its way: one after another, each claimed in the database,
 // so that of several processes one runs it.
 import type { WorkerContext } from '../context.ts'
-import { catchUp } from '../inbox/catchup.ts'
-import { sweepBodies } from '../inbox/retention.ts'
+import { ensureSweeps } from '../audit/sweeps-queries.ts'
+import { CATCHUP, catchUp } from '../inbox/catchup.ts'
+import { RETENTION, sweepBodies } from '../inbox/retention.ts'
 import { SECOND_MS } from '../time.ts'
 import { workableAccounts } from './upkeep.ts'
 
@@ -14,17 +15,24 @@ export type Sweeps = { stop: () => Promise<void> }
 export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
+  const known = new Set<string>()
+  // Rows stay once they are there: a look at rest must not write.
+  const ensure = async (sweep: typeof CATCHUP | typeof RETENTION, all: readonly string[]) => {
+    const accounts = all.filter((account) => !known.has(`${sweep.name} ${account}`))
+    if (accounts.length === 0) return
+    await ctx.work.run((db) => ensureSweeps(db, { ...sweep, accounts }))
+    for (const account of accounts) known.add(`${sweep.name} ${account}`)
+  }
+  const sweeping = { ...ctx, ending: () => stopped }
+  const everyone = ctx.accounts.all.map(({ name }) => name)
   const look = async () => {
     try {
-      const sweeping = { ...ctx, ending: () => stopped }
       // Without a key nothing can be asked.
       const withKey = (await workableAccounts(ctx)).filter((name) => ctx.accounts.named(name)?.client != null)
-      const found = await catchUp(sweeping, withKey)
-      if (found > 0) wake()
-      await sweepBodies(
-        sweeping,
-        ctx.accounts.all.map(({ name }) => name),
-      )
+      await ensure(CATCHUP, withKey)
+      if ((await catchUp(sweeping, withKey)) > 0) wake()
+      await ensure(RETENTION, everyone)
+      await sweepBodies(sweeping, everyone)
     } catch (error) {
       if (!ctx.stop.aborted) ctx.log.warn({ err: error }, 'worker.sweep_failed')
     }

@@ -1,30 +1,15 @@
 // Missed events: what Stripe made and nobody delivered is found in Stripe's own list and applied like any other.
 import { expect, test } from 'vitest'
 import { until } from '../harness/service.ts'
+import { runSweep, sweepRow } from '../harness/sweeps.ts'
 import { openWorld, signUp, type World } from '../harness/world.ts'
 
 const MINUTE_MS = 60_000
 const LISTS = { path: /^\/v1\/events$/ }
 
-// The next look takes it; the pass looks each five seconds.
-const due = ({ query }: World) =>
-  query("update goodstanding.sweeps set due_at = clock_timestamp() where name = 'catchup'")
-const sweep = async ({ query }: World) =>
-  (await query("select * from goodstanding.sweeps where name = 'catchup'"))[0] ?? {}
-const ended = (world: World, times: number) =>
-  until(`the sweep has ended ${times} times`, async () => (await runs(world)) >= times)
-const runs = async (world: World) => {
-  const { ended_at: at } = await sweep(world)
-  if (at !== null && at !== undefined) seen.add(`${world.url} ${String((at as Date).getTime())}`)
-  return [...seen].filter((each) => each.startsWith(world.url)).length
-}
-const seen = new Set<string>()
-
+const sweep = async (world: World) => (await sweepRow(world, 'catchup')) ?? {}
 const catchUp = async (world: World) => {
-  const before = await runs(world)
-  await until('the sweep is known', async () => 'due_at' in (await sweep(world)))
-  await due(world)
-  await ended(world, before + 1)
+  await runSweep(world, 'catchup')
   await world.settle()
 }
 const bySource = ({ query }: World) =>
@@ -73,7 +58,7 @@ test('a second run asks only for what came since, with an overlap', async () => 
   const world = await openWorld()
   await world.advance(60 * MINUTE_MS)
   await catchUp(world)
-  const { through_at: through } = await sweep(world)
+  const through = (await sweepRow(world, 'catchup'))?.['through_at']
 
   await catchUp(world)
 
@@ -103,7 +88,7 @@ test('a failed run says so, keeps what was reached, and is made up for', async (
 test('of two processes one runs it', async () => {
   const world = await openWorld()
   const other = await world.runtime.startWork()
-  await until('the sweep is known', async () => 'due_at' in (await sweep(world)))
+  await until('the sweep is known', async () => (await sweepRow(world, 'catchup')) !== undefined)
   const before = world.sim.calls(LISTS).length
   // So slow that the other one looks meanwhile.
   world.sim.faults.next({ ...LISTS, times: 2, fault: { delayMs: 6_000 } })
@@ -126,7 +111,10 @@ test('a list longer than a share goes on where it stopped', async () => {
   const before = world.sim.calls(LISTS).length
 
   await catchUp(world)
-  await until('it has come to the end', async () => (await sweep(world))['through_at'] !== null)
+  await until(
+    'it has come to the end',
+    async () => (await sweepRow(world, 'catchup'))?.['through_at'] !== null,
+  )
   await world.settle()
 
   expect(world.sim.calls(LISTS).length - before).toBe(21)

@@ -1,7 +1,7 @@
 // Bodies of events that were settled long ago are forgotten; their rows stay, and what is open keeps its body.
 import { expect, test } from 'vitest'
 import { anEvent } from '../harness/event.ts'
-import { until } from '../harness/service.ts'
+import { runSweep } from '../harness/sweeps.ts'
 import { openWorld, type World } from '../harness/world.ts'
 import { postDelivery } from '../harness/post.ts'
 
@@ -15,20 +15,8 @@ const bodies = async ({ query }: World) =>
       )
     ).map(({ event_id: id, kept }) => [id, kept]),
   )
-const sweep = async (world: World) => {
-  const find = () =>
-    world.query<{ ended_at: Date | null; result: { forgotten: number } }>(
-      "select ended_at, result from goodstanding.sweeps where name = 'retention'",
-    )
-  await until('the sweep is known', async () => (await find()).length === 1)
-  const [before] = await find()
-  await world.query("update goodstanding.sweeps set due_at = clock_timestamp() where name = 'retention'")
-  await until(
-    'it has run',
-    async () => (await find())[0]?.ended_at?.getTime() !== before?.ended_at?.getTime(),
-  )
-  return (await find())[0]?.result.forgotten
-}
+const sweep = async (world: World) =>
+  ((await runSweep(world, 'retention'))['result'] as { forgotten: number }).forgotten
 const post = (world: World, id: string, type: string) =>
   postDelivery(
     world.url,
