@@ -1,40 +1,93 @@
-// The API of the host product: read what a tenant may use, say which tenant a Stripe customer is. Routes parse, call
-// one operation and render; they must never log a token or a body.
-import { Hono, type Context as Call, type MiddlewareHandler } from 'hono'
+// The API of the host product: read what a tenant may use, say which tenant a Stripe customer is, have it read now. Routes
+// parse, call one operation and render; they must never log a token or a body.
+import { Hono, type Context as Call } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { z } from 'zod'
-import type { Context } from './context.ts'
-import { etagOf, readTenant, readTenantVersion } from './entitlements/read.ts'
+import { allow, type AuthParts, type Caller } from './api/auth.ts'
+import { BODY_MAX_BYTES, badBody, isJson, jsonOf, notAllowed } from './api/body.ts'
+import { openApiDocument } from './api/openapi.ts'
+import { operateRoutes } from './api/operate.ts'
+import { linkBody, reconcileBody } from './api/schemas.ts'
+import {
+  etagOf,
+  readTenant,
+  readTenantVersion,
+  type ReadFeature,
+  type ReadTenant,
+} from './entitlements/read.ts'
 import { isTenantId, TENANT_MAX_CHARS } from './ids.ts'
-import { linkCustomer } from './inbox/operate.ts'
-import { sqlState } from './postgres/failure.ts'
+import { linkCustomer } from './operate/link.ts'
+import type { Parts } from './operate/parts.ts'
+import { reconcileNow } from './operate/reconcile.ts'
 import { problem } from './problem.ts'
-import type { Scope } from './tokens.ts'
+import { SECOND_MS } from './time.ts'
 
-export type ApiParts = Pick<Context, 'accounts' | 'api' | 'queue' | 'tokens'>
+export type ApiParts = AuthParts & { operate: Parts }
 
-// A link has two short fields.
-const BODY_MAX_BYTES = 16_384
-
-/** `/v1/tenants/:tenant/entitlements` and `/v1/tenants/:tenant/customer`. */
-export const apiRoutes = (parts: ApiParts): Hono => {
+/** Everything under `/v1`, and `/openapi.json`. */
+export const apiRoutes = (parts: ApiParts): Hono<Caller> => {
   const limit = bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => problem('body_too_large') })
-  return new Hono()
+  const document = JSON.stringify(openApiDocument())
+  return new Hono<Caller>()
+    .get('/openapi.json', () => new Response(document, { headers: { 'content-type': 'application/json' } }))
     .get('/v1/tenants/:tenant/entitlements', allow(parts, 'read'), (c) =>
-      readEntitlements(parts, c, c.req.param('tenant')),
+      readEntitlements(parts, c, c.req.param('tenant'), (body) => body),
     )
     .all('/v1/tenants/:tenant/entitlements', () => notAllowed('GET, HEAD'))
+    .get('/v1/tenants/:tenant/entitlements/:feature', allow(parts, 'read'), (c) =>
+      readEntitlements(parts, c, c.req.param('tenant'), (body) => featureOf(body, c.req.param('feature'))),
+    )
+    .all('/v1/tenants/:tenant/entitlements/:feature', () => notAllowed('GET, HEAD'))
     .put('/v1/tenants/:tenant/customer', allow(parts, 'operate'), limit, (c) =>
       putCustomer(parts, c, c.req.param('tenant')),
     )
     .all('/v1/tenants/:tenant/customer', () => notAllowed('PUT'))
+    .post('/v1/reconcile', allow(parts, 'operate'), limit, (c) => postReconcile(parts, c))
+    .all('/v1/reconcile', () => notAllowed('POST'))
+    .route(
+      '/',
+      operateRoutes(parts, () => parts.operate),
+    )
 }
 
-const notAllowed = (methods: string) => problem('method_not_allowed', { headers: { allow: methods } })
+/** One feature of a tenant: `allowed` is what the host asks for. */
+export type OneFeature = Pick<
+  ReadTenant,
+  'tenant' | 'as_of' | 'stale' | 'revision' | 'revocations_held_until'
+> & {
+  feature: string
+  allowed: boolean
+} & (
+    | ReadFeature
+    | { value: null; state: null; source: null; from: null; until: null; until_kind: null; because: [] }
+  )
 
-const readEntitlements = async (parts: ApiParts, c: Call, tenant: string): Promise<Response> => {
+const ABSENT = {
+  value: null,
+  state: null,
+  source: null,
+  from: null,
+  until: null,
+  until_kind: null,
+  because: [],
+} as const
+
+const featureOf = ({ tenant, features, ...rest }: ReadTenant, feature: string): OneFeature => {
+  const given = Object.hasOwn(features, feature) ? features[feature] : undefined
+  const { as_of, stale, revision, revocations_held_until } = rest
+  const common = { tenant, feature, as_of, stale, revision, revocations_held_until }
+  return given === undefined
+    ? { ...common, allowed: false, ...ABSENT, because: [] }
+    : { ...common, allowed: given.value !== false, ...given }
+}
+
+const readEntitlements = async (
+  { operate }: ApiParts,
+  c: Pick<Call, 'req'>,
+  tenant: string,
+  shape: (body: ReadTenant) => object,
+): Promise<Response> => {
   if (!isTenantId(tenant)) return badTenant()
-  return parts.api.run(async (db) => {
+  return operate.database.run(async (db) => {
     const version = await readTenantVersion(db, tenant)
     if (version === null) return problem('unknown_tenant')
     const headers = {
@@ -45,17 +98,21 @@ const readEntitlements = async (parts: ApiParts, c: Call, tenant: string): Promi
     if (isKnown(c.req.header('if-none-match'), headers.etag))
       return new Response(null, { status: 304, headers })
     const body = await readTenant(db, tenant)
-    return body === null ? problem('unknown_tenant') : Response.json(body, { headers })
+    return body === null ? problem('unknown_tenant') : Response.json(shape(body), { headers })
   })
 }
 
-const putCustomer = async (parts: ApiParts, c: Call, tenant: string): Promise<Response> => {
+const putCustomer = async (
+  { operate }: ApiParts,
+  c: Pick<Call, 'req'>,
+  tenant: string,
+): Promise<Response> => {
   if (!isTenantId(tenant)) return badTenant()
   if (!isJson(c.req.header('content-type'))) return problem('unsupported_media_type')
-  const parsed = link.safeParse(await jsonOf(c))
-  if (!parsed.success) return problem('bad_request', { detail: problemsOf(parsed.error) })
+  const parsed = linkBody.safeParse(await jsonOf(c))
+  if (!parsed.success) return badBody(parsed.error)
   const { account, customer } = parsed.data
-  const result = await linkOnce(parts, { account, customerId: customer, tenantId: tenant, by: 'api' })
+  const result = await linkCustomer(operate, { account, customerId: customer, tenantId: tenant, by: 'api' })
   switch (result.kind) {
     case 'linked':
     case 'unchanged':
@@ -70,55 +127,18 @@ const putCustomer = async (parts: ApiParts, c: Call, tenant: string): Promise<Re
   }
 }
 
-const link = z.strictObject({
-  account: z.string().min(1).max(63).default('default'),
-  customer: z.string().regex(/^cus_[\x21-\x7e]{1,251}$/, 'expected an id that begins with cus_'),
-})
-
-// Two customers that are linked to one tenant at once hold different locks; the key in the database stops the second.
-const linkOnce = async (...args: Parameters<typeof linkCustomer>): ReturnType<typeof linkCustomer> => {
-  try {
-    return await linkCustomer(...args)
-  } catch (error) {
-    if (sqlState(error) !== '23505') throw error
-    return {
-      kind: 'conflict',
-      reason: 'ambiguous_customer_linkage',
-      detail: 'another link was made at the same time',
-    }
-  }
+// 200: read since. 202: still under way, with what is known now.
+const postReconcile = async ({ operate }: ApiParts, c: Pick<Call, 'req'>): Promise<Response> => {
+  if (!isJson(c.req.header('content-type'))) return problem('unsupported_media_type')
+  const parsed = reconcileBody.safeParse(await jsonOf(c))
+  if (!parsed.success) return badBody(parsed.error)
+  const { tenant, customer, account, wait_seconds: wait } = parsed.data
+  const input = { whom: tenant ?? customer ?? '', account, waitMs: wait * SECOND_MS }
+  const answer = await reconcileNow(operate, input, null)
+  if (answer.kind === 'refused') return problem('not_found', { detail: answer.message })
+  const { data } = answer
+  return Response.json(data, { status: data.settled ? 200 : 202, headers: { 'cache-control': 'no-store' } })
 }
-
-const allow =
-  (parts: ApiParts, scope: Scope): MiddlewareHandler =>
-  async (c, next) => {
-    const refused = authorize(parts, c.req.header('authorization'), scope)
-    if (refused !== null) return refused
-    return next()
-  }
-
-const authorize = ({ tokens }: ApiParts, header: string | undefined, scope: Scope): Response | null => {
-  const bearer = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
-  if (bearer === undefined) return problem('token_missing', challenge(''))
-  const verified = tokens.verify(bearer)
-  switch (verified.kind) {
-    case 'unknown':
-      return problem('token_unknown', challenge(', error="invalid_token"'))
-    case 'expired':
-      return problem('token_expired', challenge(', error="invalid_token", error_description="expired"'))
-    case 'ok':
-      return verified.scopes.includes(scope)
-        ? null
-        : problem('scope_missing', {
-            detail: `needs the scope ${scope}`,
-            ...challenge(`, error="insufficient_scope", scope="${scope}"`),
-          })
-  }
-}
-
-const challenge = (rest: string) => ({
-  headers: { 'www-authenticate': `Bearer realm="goodstanding"${rest}` },
-})
 
 // Weak comparison, as RFC 9110 has it for If-None-Match.
 const isKnown = (header: string | undefined, etag: string): boolean => {
@@ -129,26 +149,3 @@ const isKnown = (header: string | undefined, etag: string): boolean => {
 
 const badTenant = () =>
   problem('bad_request', { detail: `tenant: expected 1 to ${TENANT_MAX_CHARS} printable characters` })
-
-const isJson = (header: string | undefined): boolean =>
-  header?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-
-// undefined is no JSON value, so it fails the schema as a whole.
-const jsonOf = async (c: Call): Promise<unknown> => {
-  try {
-    return JSON.parse(await c.req.text()) as unknown
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
-// Paths and expectations only: a value may be anything.
-const problemsOf = (error: z.ZodError): string =>
-  error.issues
-    .slice(0, 5)
-    .map(
-      ({ path, message, code }) =>
-        `${path.join('.') || 'body'}: ${code === 'unrecognized_keys' ? 'has unknown fields' : message}`,
-    )
-    .join('; ')

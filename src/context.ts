@@ -22,6 +22,8 @@ export type Context = {
   api: Database
   queue: Queue
   accounts: StripeAccounts
+  /** The shared budget of Stripe calls, spent outside of any transaction. */
+  budget: Budget
   catalog: () => CatalogInForce
   /** Reads the catalog file again where it changed. True where another one is in force now. */
   refreshCatalog: () => Promise<boolean>
@@ -40,8 +42,6 @@ export type WorkerContext = Context & {
   work: Database
   /** Kept free for recording an attempt whose own transaction could not be settled. */
   reserve: Database
-  /** The shared budget of Stripe calls, spent outside the worker's transaction. */
-  budget: Budget
   /** Fires when running attempts must end now (second signal, or the drain took too long). */
   stop: AbortSignal
   /** This process in event_attempts. */

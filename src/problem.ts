@@ -3,6 +3,7 @@
 export const PROBLEMS = {
   bad_request: { status: 400, title: 'The request is not what is expected.' },
   body_too_large: { status: 413, title: 'The body is too large.' },
+  conflict: { status: 409, title: 'The state is another one than the request assumes; nothing was changed.' },
   internal_error: { status: 500, title: 'Something went wrong here. It is in the log.' },
   method_not_allowed: { status: 405, title: 'This resource does not have that method.' },
   not_found: { status: 404, title: 'There is nothing here.' },

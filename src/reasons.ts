@@ -100,6 +100,19 @@ export const REASONS = {
     means: 'One tenant pays for two base plans at once.',
     todo: 'Tell the customer; cancel one.',
   },
+  live_without_tenant: {
+    means:
+      'Stripe has a live subscription of a customer that nobody linked to a tenant (found by the drift sweep).',
+    todo: 'Link the customer (`link`), or set metadata.tenant_id in Stripe.',
+  },
+  drift_budget: {
+    means: 'The drift sweep found more customers who would lose access than DRIFT_MAX_REVOCATIONS allows.',
+    todo: 'Look at `drift show RUN`; then `drift approve RUN`, or find out why Stripe answers so.',
+  },
+  revocation_held: {
+    means: 'What Stripe says takes access away, and an operator holds revocations just now.',
+    todo: 'Nothing; it is read again when the hold ends.',
+  },
   reconcile_failed: {
     means: 'A customer could not be read in 12 tries.',
     todo: 'Look at the error; the next sweep tries again.',
@@ -132,3 +145,11 @@ export const REASONS = {
 } as const satisfies Record<string, { means: string; todo: string }>
 
 export type Reason = keyof typeof REASONS
+
+/** Reasons for which an event waits by rule: no delay of ours, and shown apart. */
+export const WAITING_REASONS = [
+  'customer_not_linked',
+  'unmapped_stripe_price',
+  'subscription_not_linked',
+  'stripe_price_config_missing',
+] as const satisfies readonly Reason[]

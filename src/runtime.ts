@@ -83,6 +83,7 @@ const openContext = async ({ open, ...parts }: Parts): Promise<Context> => {
     ingest: await open('ingest', 4, { statementTimeoutMs: 4 * SECOND_MS, lockTimeoutMs: 2 * SECOND_MS }),
     api,
     accounts,
+    budget: openBudget(api, config.stripe.requestsPerSecond, Date.now),
     catalog: catalog.current,
     refreshCatalog: async () => {
       if (!catalog.refresh()) return false

@@ -5,10 +5,12 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { apiRoutes } from './api.ts'
+import { openDenials } from './api/denials.ts'
 import type { Context } from './context.ts'
 import { healthRoutes } from './health.ts'
 import { webhookRoutes } from './inbox/receive.ts'
 import type { Log } from './log.ts'
+import { partsOf } from './operate/parts.ts'
 import { isConnectionLoss, sqlState } from './postgres/failure.ts'
 import { problem } from './problem.ts'
 
@@ -20,7 +22,8 @@ export const createApp = (ctx: Context, { serve }: { serve: Serve }): Hono => {
   app.use(logRequest(ctx.log), secure)
   app.route('/', healthRoutes(ctx, serve === 'webhooks' ? ctx.ingest : ctx.api))
   if (serve === 'webhooks' || serve === 'both') app.route('/webhooks', webhookRoutes(ctx))
-  if (serve === 'api' || serve === 'both') app.route('/', apiRoutes(ctx))
+  if (serve === 'api' || serve === 'both')
+    app.route('/', apiRoutes({ ...ctx, denials: openDenials(ctx.api, ctx.log), operate: partsOf(ctx) }))
   app.notFound(() => problem('not_found'))
   app.onError((error, c) => {
     const away = isConnectionLoss(error) || sqlState(error) === LOCK_NOT_AVAILABLE

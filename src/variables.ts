@@ -165,6 +165,15 @@ export const environment = z.object({
       'How long the bodies of settled events are kept; their rows stay, so that a late copy is still known.',
     expects: 'days, 31 to 3650 (Stripe delivers and lists events for 30)',
   }),
+  DRIFT_INTERVAL_HOURS: about(whole(0, 168).default(24), {
+    description: 'How often a whole account is compared with Stripe; 0: never.',
+    expects: 'hours, 0 to 168',
+  }),
+  DRIFT_MAX_REVOCATIONS: about(whole(0, 1_000_000).optional(), {
+    description: 'Most customers who may lose access by one comparison without a person having approved it.',
+    expects: 'a whole number',
+    without: '5, or 1 % of tenants if that is more',
+  }),
   LOG_LEVEL: about(z.enum(LOG_LEVELS).default('info'), {
     description: 'Least severe level that is logged.',
     expects: LOG_LEVELS.join(', '),

@@ -1,7 +1,6 @@
 // Accounts that may not be worked yet: real money in hold until somebody activates it, and those that lost their key.
 import { expect, test } from 'vitest'
-import { activate } from '../src/cli/activate.ts'
-import { Secret } from '../src/secret.ts'
+import { cliOf } from './harness/cli.ts'
 import { ACCOUNT, openWorld, pending, seatsOf, signUp, until } from './harness/world.ts'
 
 test('an account in hold stores its events until it is activated, and then applies them', async () => {
@@ -9,27 +8,20 @@ test('an account in hold stores its events until it is activated, and then appli
   await world.query('update goodstanding.accounts set hold = true')
   await world.startWorker()
   await signUp(world)
-  const config = { ...world.config, database: { url: new Secret(world.database.url), pooled: false } }
-  const said: string[] = []
-  const out = {
-    result: (line: string) => void said.push(line),
-    problem: (line: string) => void said.push(line),
-  }
-  const how = { account: 'default', operator: 'ada', reason: 'go live' }
+  const cli = cliOf(world)
+  const go = ['--operator', 'ada', '--reason', 'go live', '--yes']
   expect(await pending(world)).toBeGreaterThan(3)
   expect((await world.read('acme')).status).toBe(404)
 
-  expect(await activate(config, how, out)).toBe(0)
+  expect(await cli('activate', 'default', ...go)).toMatchObject({ code: 0, said: 'Account default runs.' })
   await world.settle()
 
   expect(await seatsOf(world)).toBe(2)
-  expect(await activate(config, how, out)).toBe(6)
-  expect(await activate(config, { ...how, account: 'nobody' }, out)).toBe(5)
-  expect(said).toEqual([
-    'Account default is active.',
-    'Account default is not in hold.',
-    expect.stringContaining('no account nobody'),
-  ])
+  expect(await cli('activate', 'default', ...go)).toMatchObject({
+    code: 6,
+    problems: 'Account default is not in hold.',
+  })
+  expect((await cli('activate', 'nobody', ...go)).problems).toContain('no account nobody')
   expect(
     await world.query('select operator, reason, verb, target from goodstanding.operator_actions'),
   ).toEqual([{ operator: 'ada', reason: 'go live', verb: 'activate', target: 'default' }])

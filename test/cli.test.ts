@@ -18,7 +18,10 @@ test.each([
   ['token create app --scope write', 'Allowed choices are read, explain, operate, admin'],
   ['token create a/b --scope read', 'Expected letters'],
   ['token create app --scope read --days 0', 'Expected a whole number, 1 to 3650'],
-  ['activate eu --operator me', "required option '--reason <why>'"],
+  ['activate eu --operator me', 'say who (--operator) and why (--reason)'],
+  ['grant add acme sso --until tomorrow', 'until: expected a time such as'],
+  ['events list --state late', 'state: Invalid option'],
+  ['requeue', "missing required argument 'event'"],
 ])('`%s` is a usage error that says: %s', async (line, complaint) => {
   const { code, result, problem } = await run(line)
   expect({ code, result }).toEqual({ code: 2, result: '' })

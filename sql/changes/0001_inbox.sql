@@ -87,6 +87,7 @@ comment on column goodstanding.billing_events.reason is 'Reason code: why it was
 
 create index billing_events_pending on goodstanding.billing_events (account, next_attempt_at)
   where processed_at is null and dead_letter_at is null;
+create index billing_events_received on goodstanding.billing_events (account, received_at);
 create index billing_events_bodies on goodstanding.billing_events (account, processed_at) where payload is not null;
 create index billing_events_dead on goodstanding.billing_events (account, dead_letter_at)
   where dead_letter_at is not null;

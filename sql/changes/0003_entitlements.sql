@@ -44,6 +44,7 @@ comment on column goodstanding.entitlements.recheck_at is
   'Past this access stays, marked stale, until Stripe is read again, at most stale_grace after it, or after the last answered read if that is later.';
 
 create index entitlements_tenant on goodstanding.entitlements (tenant_id);
+create index entitlements_ends on goodstanding.entitlements (account, final_at) where granted and final_at is not null;
 create index entitlements_customer on goodstanding.entitlements (account, customer_id);
 
 create table goodstanding.entitlement_overrides (
@@ -65,6 +66,21 @@ comment on table goodstanding.entitlement_overrides is
   'Grants and denials made by hand, each with an end or an explicit permanent. A webhook can never wipe them.';
 
 create index entitlement_overrides_tenant on goodstanding.entitlement_overrides (tenant_id) where revoked_at is null;
+
+create table goodstanding.revocation_holds (
+  hold_id bigint generated always as identity primary key,
+  account text,
+  from_at timestamptz not null default goodstanding.clock(),
+  until_at timestamptz not null,
+  ended_at timestamptz,
+  operator text not null check (length(operator) > 0),
+  reason text not null check (length(reason) > 0),
+  check (until_at > from_at)
+);
+comment on table goodstanding.revocation_holds is
+  'While one is in force nobody loses access: neither by what is read, nor by an end that passes. account null: all accounts.';
+
+create index revocation_holds_open on goodstanding.revocation_holds (until_at) where ended_at is null;
 
 create table goodstanding.entitlement_history (
   history_id bigint generated always as identity primary key,
@@ -129,9 +145,13 @@ create table goodstanding.findings (
   seen integer not null default 1,
   resolved_at timestamptz,
   resolved_by text,
-  check ((resolved_at is null) = (resolved_by is null))
+  acked_at timestamptz,
+  acked_by text,
+  check ((resolved_at is null) = (resolved_by is null)),
+  check ((acked_at is null) = (acked_by is null))
 );
 comment on table goodstanding.findings is 'Things a person should look at: code, subject, first and last seen, resolved by whom.';
+comment on column goodstanding.findings.acked_at is 'A person has seen it: it stays open, and status does not count it any more.';
 
 create unique index findings_open on goodstanding.findings (account, code, subject) where resolved_at is null;
 

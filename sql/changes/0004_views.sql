@@ -87,16 +87,24 @@ select
   bounded.plan,
   bounded.rank,
   case
-    when bounded.own_now >= bounded.final_at then 'ended'
+    when bounded.own_now >= bounded.final_at and not bounded.held then 'ended'
     when bounded.granted and bounded.own_now < bounded.from_at then 'pending'
-    when bounded.granted and bounded.past_recheck and bounded.now >= bounded.stale_until then 'suspended'
+    when bounded.granted and bounded.past_recheck and bounded.now >= bounded.stale_until and not bounded.held
+      then 'suspended'
     else bounded.state
   end as state,
   bounded.granted
     and coalesce(bounded.own_now >= bounded.from_at, true)
-    and coalesce(bounded.own_now < bounded.final_at, true)
-    and not (bounded.past_recheck and bounded.now >= bounded.stale_until) as granted,
+    and (
+      bounded.held
+      or (
+        coalesce(bounded.own_now < bounded.final_at, true)
+        and not (bounded.past_recheck and bounded.now >= bounded.stale_until)
+      )
+    ) as granted,
   bounded.granted and bounded.past_recheck as stale,
+  bounded.held,
+  bounded.held_until,
   bounded.from_at,
   bounded.final_at,
   bounded.recheck_at,
@@ -110,66 +118,84 @@ select
   bounded.because
 from (
   select
-    entitlement.tenant_id,
-    entitlement.account,
-    entitlement.customer_id,
-    entitlement.subscription_id,
-    entitlement.item_id,
-    entitlement.feature,
-    entitlement.value,
-    entitlement.plan,
-    entitlement.rank,
-    entitlement.state,
-    entitlement.granted,
-    entitlement.from_at,
-    entitlement.final_at,
-    entitlement.recheck_at,
-    entitlement.because,
-    clock.now,
-    customer.test_clock_at is not null as on_test_clock,
-    customer.read_at,
-    account.stopped_since,
-    account.started_at,
-    coalesce(customer.test_clock_at, clock.now) as own_now,
-    coalesce(coalesce(customer.test_clock_at, clock.now) >= entitlement.recheck_at, false) as past_recheck,
-    case
-      when entitlement.recheck_at is null then null
-      -- Payload mode: nothing can be read, so it counts from the end itself; it waits for a stop that began before.
-      when customer.read_at is null then
-        entitlement.recheck_at + entitlement.stale_grace
-          + case
-              when account.stopped_since < entitlement.recheck_at + entitlement.stale_grace
-                then greatest(clock.now - account.stopped_since, '0')
-              else '0'
-            end
-      else
-        -- From the end, or from the last read if that is later: most customers were last read long before their end.
-        -- A recheck end on a test clock cannot be compared with the real clock.
-        greatest(case when customer.test_clock_at is null then entitlement.recheck_at end, customer.read_at)
-          + entitlement.stale_grace
-          -- What stood still since the read is added, but no more than has passed since the end.
-          + least(
-              greatest(
-                coalesce(account.paused_total, '0')
-                  + coalesce(greatest(clock.now - account.stopped_since, '0'), '0')
-                  - customer.read_paused_total,
-                '0'
-              ),
-              case
-                when customer.test_clock_at is null and entitlement.recheck_at > customer.read_at
-                  then greatest(clock.now - entitlement.recheck_at, '0')
+    timed.*,
+    -- What had ended before a hold of revocations began is not given back.
+    timed.granted
+      and hold.from_at is not null
+      and coalesce(timed.final_at > hold.from_at, true)
+      and coalesce(timed.stale_until > hold.from_at, true) as held,
+    hold.until_at as held_until
+  from (
+    select
+      entitlement.tenant_id,
+      entitlement.account,
+      entitlement.customer_id,
+      entitlement.subscription_id,
+      entitlement.item_id,
+      entitlement.feature,
+      entitlement.value,
+      entitlement.plan,
+      entitlement.rank,
+      entitlement.state,
+      entitlement.granted,
+      entitlement.from_at,
+      entitlement.final_at,
+      entitlement.recheck_at,
+      entitlement.because,
+      clock.now,
+      customer.test_clock_at is not null as on_test_clock,
+      customer.read_at,
+      account.stopped_since,
+      account.started_at,
+      coalesce(customer.test_clock_at, clock.now) as own_now,
+      coalesce(coalesce(customer.test_clock_at, clock.now) >= entitlement.recheck_at, false) as past_recheck,
+      case
+        when entitlement.recheck_at is null then null
+        -- Payload mode: nothing can be read, so it counts from the end itself; it waits for a stop that began before.
+        when customer.read_at is null then
+          entitlement.recheck_at + entitlement.stale_grace
+            + case
+                when account.stopped_since < entitlement.recheck_at + entitlement.stale_grace
+                  then greatest(clock.now - account.stopped_since, '0')
+                else '0'
               end
-            )
-    end as stale_until
-  from goodstanding.entitlements entitlement
-  join goodstanding.customers customer
-    on customer.account = entitlement.account
-    and customer.customer_id = entitlement.customer_id
-  left join goodstanding.accounts account on account.account = entitlement.account
-  cross join (select goodstanding.clock() as now) clock
+        else
+          -- From the end, or from the last read if that is later: most customers were last read long before their end.
+          -- A recheck end on a test clock cannot be compared with the real clock.
+          greatest(case when customer.test_clock_at is null then entitlement.recheck_at end, customer.read_at)
+            + entitlement.stale_grace
+            -- What stood still since the read is added, but no more than has passed since the end.
+            + least(
+                greatest(
+                  coalesce(account.paused_total, '0')
+                    + coalesce(greatest(clock.now - account.stopped_since, '0'), '0')
+                    - customer.read_paused_total,
+                  '0'
+                ),
+                case
+                  when customer.test_clock_at is null and entitlement.recheck_at > customer.read_at
+                    then greatest(clock.now - entitlement.recheck_at, '0')
+                end
+              )
+      end as stale_until
+    from goodstanding.entitlements entitlement
+    join goodstanding.customers customer
+      on customer.account = entitlement.account
+      and customer.customer_id = entitlement.customer_id
+    left join goodstanding.accounts account on account.account = entitlement.account
+    cross join (select goodstanding.clock() as now) clock
+  ) timed
+  left join lateral (
+    select min(revocation_hold.from_at) as from_at, max(revocation_hold.until_at) as until_at
+    from goodstanding.revocation_holds revocation_hold
+    where revocation_hold.ended_at is null
+      and revocation_hold.until_at > timed.now
+      and revocation_hold.from_at <= timed.now
+      and coalesce(revocation_hold.account, timed.account) = timed.account
+  ) hold on true
 ) bounded;
 comment on view goodstanding.entitlement_sources is
-  'Every entitlement row as it is at this moment: what one item of one subscription gives, whether it is past its recheck end (stale), and until when that is borne (stale_until).';
+  'Every entitlement row as it is at this moment: what one item of one subscription gives, whether it is past its recheck end (stale), until when that is borne (stale_until), and whether a hold of revocations keeps it (held).';
 
 -- state: the best among the merged sources (active, trial, grace). from_at: since the first of them. until_at: when the
 -- last of them ends by what is known, null where one is open: its final end, else its recheck end (paid through;
@@ -268,18 +294,28 @@ cross join lateral (
           each.stale,
           each.because,
           case
+            when each.kept then each.held_until
             when not each.stale then coalesce(least(each.final_at, each.recheck_at), 'infinity')
             when each.stopped_since is null then least(each.final_at, each.stale_until)
             else coalesce(each.final_at, 'infinity')
           end as until_at,
           case
+            when each.kept then 'held'
             when each.final_at <= case when each.stale then each.stale_until else each.recheck_at end
               or each.recheck_at is null
               or (each.stale and each.stopped_since is not null) then 'final'
             when each.stale then 'stale'
             else 'recheck'
           end as until_kind
-        from goodstanding.entitlement_sources each
+        from (
+          select
+            held_source.*,
+            -- Only the hold of revocations gives it still.
+            held_source.held
+              and (held_source.own_now >= held_source.final_at or held_source.now >= held_source.stale_until) is true
+              as kept
+          from goodstanding.entitlement_sources held_source
+        ) each
         where each.tenant_id = tenant.tenant_id
           and each.granted
           and each.feature <> '$plan'
@@ -320,7 +356,7 @@ comment on view goodstanding.effective_entitlements is
 comment on column goodstanding.effective_entitlements.until_at is
   'When the last source ends by what is known; null where one is open. See until_kind.';
 comment on column goodstanding.effective_entitlements.until_kind is
-  'final: it ends then. recheck: paid through; Stripe is read again then. stale: past that, borne until then.';
+  'final: it ends then. recheck: paid through; Stripe is read again then. stale: past that, borne until then. held: kept by a hold of revocations until then.';
 
 create view goodstanding.effective_plans as
 select
@@ -407,6 +443,12 @@ begin
     from goodstanding.entitlement_overrides override
     cross join lateral (values (override.from_at), (override.until_at), (override.revoked_at)) as moment (at)
     where override.tenant_id = tenant
+    union all
+    select moment.at
+    from goodstanding.revocation_holds revocation_hold
+    cross join lateral (
+      values (revocation_hold.from_at), (revocation_hold.until_at), (revocation_hold.ended_at)
+    ) as moment (at)
     union all
     select catalog.activated_at
     from goodstanding.catalog_in_force catalog

@@ -18,6 +18,9 @@ export type AuditEntry = {
     | 'deferred'
     | 'quarantined'
     | 'linked'
+    | 'unlinked'
+    | 'drifted'
+    | 'erased'
     | 'woken'
     | 'revived'
     | 'reconciled'
@@ -65,6 +68,21 @@ export const resolveFinding = async (
       and resolved_at is null
   `)
   ).rowCount === 1
+
+/** Closes what a link has settled: open findings about customers that belong to a tenant now. */
+export const resolveLinked = (db: Queries, input: { account: string; code: string; by: string }) =>
+  db.query(sql.unsafe`
+    update goodstanding.findings finding
+    set resolved_at = goodstanding.clock(),
+        resolved_by = ${input.by}
+    from goodstanding.customers customer
+    where finding.account = ${input.account}
+      and finding.code = ${input.code}
+      and finding.resolved_at is null
+      and customer.account = finding.account
+      and customer.customer_id = finding.subject
+      and customer.tenant_id is not null
+  `)
 
 export const hasOpenFinding = (db: Queries, input: { account: string; code: string; subject: string }) =>
   db.oneFirst(sql.type(z.strictObject({ open: z.boolean() }))`

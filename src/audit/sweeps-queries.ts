@@ -1,11 +1,11 @@
-// SQL of the sweeps: who runs which, how far it came, what it found. Times are the database's own, not the rules' clock:
+// SQL of the sweeps and of the processes that run them: who runs which, how far it came, what it found. Times are the database's own, not the rules' clock:
 // a sweep is due by real time.
 import { sql } from 'slonik'
 import { z } from 'zod'
 import type { Queries } from '../postgres/pool.ts'
 import { toIso, type Instant } from '../time.ts'
 
-export type SweepKey = { account: string; name: 'catchup' | 'retention' }
+export type SweepKey = { account: string; name: 'catchup' | 'retention' | 'drift' | 'ends' }
 
 const claimed = sql.type(
   z.strictObject({
@@ -49,6 +49,15 @@ export const claimSweeps = (
     returning sweep.account, sweep.through_at, sweep.cursor, account.created_at as since, goodstanding.clock() as now
   `)
 
+/** Still at it: nobody else takes the run before the lease is over. */
+export const extendSweep = (db: Queries, input: SweepKey & { leaseMs: number }) =>
+  db.query(sql.unsafe`
+    update goodstanding.sweeps
+    set due_at = clock_timestamp() + ${input.leaseMs}::float8 * interval '1 millisecond'
+    where account = ${input.account}
+      and name = ${input.name}
+  `)
+
 /** Records a run that came to its end, or to the end of its share (`cursor`: where to go on). */
 export const endSweep = (
   db: Queries,
@@ -77,4 +86,25 @@ export const failSweep = (db: Queries, input: SweepKey & { error: string; nextMs
         last_error = left(${input.error}, 500)
     where account = ${input.account}
       and name = ${input.name}
+  `)
+
+/** This worker process is alive; those that were silent for a day are forgotten. */
+export const noteWorker = async (db: Queries, input: { worker: string; version: string }) => {
+  await db.query(sql.unsafe`
+    insert into goodstanding.workers (worker, version)
+    values (${input.worker}, ${input.version})
+    on conflict (worker) do update
+      set seen_at = clock_timestamp()
+  `)
+  await db.query(sql.unsafe`
+    delete from goodstanding.workers
+    where seen_at < clock_timestamp() - interval '1 day'
+  `)
+}
+
+/** This worker process ends on purpose. */
+export const forgetWorker = (db: Queries, worker: string) =>
+  db.query(sql.unsafe`
+    delete from goodstanding.workers
+    where worker = ${worker}
   `)

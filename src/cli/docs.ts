@@ -77,10 +77,12 @@ const leaves = (command: Command, path: string[]): string[][] =>
     .filter((sub) => sub.name() !== 'help')
     .flatMap((sub) => {
       const here = [...path, sub.name()]
-      if (sub.commands.length > 0) return leaves(sub, here)
+      // A group that has options does something by itself, too.
+      const inner = leaves(sub, here)
+      if (inner.length > 0 && sub.options.length === 0) return inner
       const given = sub.registeredArguments.map((argument) => argument.name().toUpperCase())
       const flags = sub.options.filter(({ mandatory }) => mandatory).map(({ flags: shown }) => shown)
-      return [[`\`${[...here, ...given, ...flags].join(' ')}\``, sub.description()]]
+      return [[`\`${[...here, ...given, ...flags].join(' ')}\``, sub.description()], ...inner]
     })
 
 const renderExits = (): string => EXIT_CODES.map(({ code, means }) => `${code} ${means}`).join(' · ')

@@ -5,12 +5,23 @@ import { loadConfig, tokensFileOf, type Config } from '../config.ts'
 import { AppError, ERRORS, exitCodeOf } from '../errors.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { SCOPES, type Scope } from '../tokens.ts'
-import { addInspect, addRecover } from './operate-commands.ts'
+import { addOperate } from './operate-commands.ts'
 
 /** Where a command writes: results to standard output, everything else to standard error. */
-export type Out = { result: (line: string) => void; problem: (line: string) => void }
+export type Out = {
+  result: (line: string) => void
+  problem: (line: string) => void
+  /** How far long work has come, where somebody watches. */
+  progress?: (line: string) => void
+}
 
-export type Surroundings = { env: Record<string, string | undefined>; out: Out; now: () => number }
+export type Surroundings = {
+  env: Record<string, string | undefined>
+  out: Out
+  now: () => number
+  /** Asks the person at the terminal; absent where there is none. */
+  confirm?: (question: string) => Promise<boolean>
+}
 
 /** Exit codes in words, for help and the README. */
 export const EXIT_CODES: readonly { code: number; means: string }[] = Object.entries(EXIT).map(
@@ -58,9 +69,8 @@ export const buildProgram = (around: Surroundings, ends: (code: number) => void 
   }
   addServices(program, configured)
   addToken(program, around, ends)
-  addActivate(program, configured)
-  addInspect(program, configured)
-  addRecover(program, configured)
+  addOperate(program, around, configured, ends)
+  addAuditExport(program, configured, around)
   program
     .command('docs', { hidden: true })
     .description('rewrites the generated blocks of the documents (contributors)')
@@ -90,6 +100,21 @@ const addServices = (program: Command, configured: Configured) => {
     .action(configured(async (config, out) => (await import('./doctor.ts')).doctor(config, out)))
 }
 
+// A stream, not an answer: one JSON object a line, however long the trail is.
+const addAuditExport = (program: Command, configured: Configured, { now }: Surroundings) => {
+  program.commands
+    .find((each) => each.name() === 'audit')
+    ?.command('export')
+    .description('Everything that people and the program did, one JSON object a line.')
+    .option('--since <time>', 'recorded since')
+    .option('--until <time>', 'recorded before')
+    .action((window: { since?: string; until?: string }) =>
+      configured(async (config, out) =>
+        (await import('./export.ts')).exportAudit(config, { out, now }, window),
+      )(),
+    )
+}
+
 const addToken = (program: Command, around: Surroundings, ends: (code: number) => void) => {
   program
     .command('token')
@@ -105,22 +130,6 @@ const addToken = (program: Command, around: Surroundings, ends: (code: number) =
       ends(
         createToken({ name, scopes: options.scope, days: options.days, file, now: around.now() }, around.out),
       )
-    })
-}
-
-const addActivate = (program: Command, configured: Configured) => {
-  program
-    .command('activate')
-    .description('ends the hold of a live-mode account: from now on its events are applied')
-    .argument('<account>', 'its name')
-    .requiredOption('--operator <who>', 'your name, for the record')
-    .requiredOption('--reason <why>', 'why now, for the record')
-    .action(async (account: string, options: { operator: string; reason: string }) => {
-      const work = async (config: Config, out: Out) => {
-        const { activate } = await import('./activate.ts')
-        return activate(config, { account, ...options }, out)
-      }
-      await configured(work)()
     })
 }
 

@@ -142,6 +142,9 @@ export const mergeOf = (catalog: Catalog, featureName: string): Merge => {
   return values.some((value) => typeof value === 'string') || featureName === '$plan' ? 'rank' : 'or'
 }
 
+/** A catalog as it was stored when it came into force. */
+export const catalogOf = (body: unknown): Catalog => schema.parse(body)
+
 /** JSON Schema of the file, for editors. */
 export const catalogJsonSchema = (): object => z.toJSONSchema(schema, { io: 'input' })
 

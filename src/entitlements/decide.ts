@@ -24,6 +24,8 @@ export type Question = {
   mode: 'live' | 'payload'
   /** The subscription that the event is about, where it is known: another one's unmapped price is a finding only. */
   about?: string | null
+  /** A person has looked: subscriptions that compete are no reason to stop. */
+  accept?: boolean
 }
 
 type Judged = { subscription: Subscription; item: Item; access: Access; mapping: Mapping }
@@ -33,7 +35,8 @@ export const decide = (question: Question): Decision => {
   const { snapshot, catalog, mode } = question
   const terms: Terms = { catalog, mode, at: snapshot.clockAt ?? question.now, deleted: snapshot.deleted }
   const rivals = competing(snapshot.subscriptions, terms)
-  if (rivals.length > 1 && (catalog.subscriptions === 'quarantine' || mode === 'payload'))
+  const asks = catalog.subscriptions === 'quarantine' || mode === 'payload'
+  if (rivals.length > 1 && asks && question.accept !== true)
     return { kind: 'blocked', reason: 'ambiguous_multi_subscription', subjects: rivals }
 
   const judged = judge(question, terms)

@@ -48,6 +48,8 @@ export type PayloadEvent = {
 
 type Parts = Pick<WorkerContext, 'catalog'>
 
+const APPLY: Verdict = { kind: 'apply' }
+
 /** What an event of a linked customer does by itself. */
 export const reconcileFromPayload = async (
   parts: Parts,
@@ -87,7 +89,7 @@ const fromReport = async (
   const known = await loadKnown(tx, input)
   const report: Report = { told, at, subscription: reading.value }
   const before = known.reports.get(id)
-  const verdict = judgeReport(report, before?.report ?? null)
+  const verdict = input.accept === true ? APPLY : judgeReport(report, before?.report ?? null)
   if (verdict.kind !== 'apply') return unapplied(verdict, id)
   return writeFromPayload(parts, tx, input, known, {
     at,
@@ -118,7 +120,7 @@ const fromInvoice = async (
   const stop = await stopForeign(parts, tx, input, known, invoice, at)
   if (stop !== null) return stop
   const newest = paymentOf(input.customer)
-  const verdict = judgeOutcome({ payment, at }, newest)
+  const verdict = input.accept === true ? APPLY : judgeOutcome({ payment, at }, newest)
   if (verdict.kind === 'quarantine') return unapplied(verdict, invoice.id)
   await saveInvoices(tx, input.account, [invoice], at)
   if (verdict.kind !== 'apply') return unapplied(verdict, invoice.subscriptionId)

@@ -32,6 +32,8 @@ export type PayloadInput = {
   customer: CustomerRow & { tenant_id: string }
   /** Recorded as the cause in the history: an event's id or a job's name. */
   cause: string
+  /** A person says that this event is right: order and ambiguity do not stop it. */
+  accept?: boolean
 }
 
 /** As stored, and what the newest event said of each. */
@@ -64,7 +66,15 @@ export const writeFromPayload = async (
   const id = step.reported?.report.subscription.id ?? null
   const priceIds = snapshot.subscriptions.flatMap(({ items }) => items.map(({ priceId }) => priceId))
   const remembered = await loadMappings(tx, account, priceIds)
-  const decision = decide({ snapshot, catalog, remembered, now, mode: 'payload', about: id })
+  const decision = decide({
+    snapshot,
+    catalog,
+    remembered,
+    now,
+    mode: 'payload',
+    about: id,
+    accept: input.accept ?? false,
+  })
   if (decision.kind === 'blocked') {
     const how = decision.reason === 'unmapped_stripe_price' ? 'deferred' : 'permanent'
     return { kind: 'stopped', how, reason: decision.reason, error: decision.subjects.join(', ') }

@@ -25,7 +25,7 @@ const featureRow = z.strictObject({
   source: z.enum(['stripe', 'default', 'manual']),
   from: at,
   until: at,
-  until_kind: z.enum(['final', 'recheck', 'stale']).nullable(),
+  until_kind: z.enum(['final', 'recheck', 'stale', 'held']).nullable(),
   stale: z.boolean(),
   because: z.array(because),
 })
@@ -40,6 +40,7 @@ const tenantRow = sql.type(
     stale: z.boolean(),
     as_of: at,
     revision: z.number(),
+    revocations_held_until: at,
     features: z.record(z.string(), featureRow),
   }),
 )
@@ -48,6 +49,15 @@ const tenantRow = sql.type(
 export const findTenant = (db: Queries, tenantId: string) =>
   db.maybeOne(tenantRow`
     select plan.tenant_id, plan.plan, plan.active, plan.state, plan.stale, plan.as_of, plan.revision,
+      (
+        select max(held.until_at)
+        from goodstanding.revocation_holds held
+        where held.ended_at is null
+          and held.until_at > goodstanding.clock()
+          and (held.account is null or held.account in (
+            select customer.account from goodstanding.customers customer where customer.tenant_id = plan.tenant_id
+          ))
+      ) as revocations_held_until,
       coalesce((
         select jsonb_object_agg(entitlement.feature, jsonb_build_object(
           'value', entitlement.value,

@@ -14,7 +14,7 @@ export type ReadFeature = {
   /** ISO times; `until` null where no end is known. */
   from: string | null
   until: string | null
-  /** `final`: it ends then. `recheck`: paid through, Stripe is read again then. `stale`: past that, borne until then. */
+  /** `final`: it ends then. `recheck`: paid through, Stripe is read again then. `stale`: past that, borne until then. `held`: kept by a hold. */
   until_kind: FeatureRow['until_kind']
   /** Each source that grants it, the highest rank first. */
   because: FeatureRow['because']
@@ -30,6 +30,8 @@ export type ReadTenant = {
   seats: number | null
   as_of: string | null
   stale: boolean
+  /** An operator keeps everybody's access until then, whatever ends; null where nobody does. */
+  revocations_held_until: string | null
   revision: number
 }
 
@@ -55,6 +57,7 @@ export const readTenant = async (db: Queries, tenantId: string): Promise<ReadTen
     seats: typeof seats === 'number' ? seats : null,
     as_of: toIso(row.as_of),
     stale: row.stale || Object.values(row.features).some(({ stale }) => stale),
+    revocations_held_until: toIso(row.revocations_held_until),
     revision: row.revision,
   }
 }

@@ -14,14 +14,13 @@ import { drawTicket, type CustomerRow } from '../customers/queries.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import type { Reason } from '../reasons.ts'
 import type { StripeReader } from '../stripe/read.ts'
-import type { Instant } from '../time.ts'
-import { decide, DECISION_VERSION } from './decide.ts'
+import { assess } from './assess.ts'
+import { DECISION_VERSION } from './decide.ts'
 import type { Disagreement } from './disagreement.ts'
-import { aboutOf, askInvoice, compare, isEnded, suspectsStaleRead, type Evidence } from './evidence.ts'
-import { readLiveState, type LiveState } from './live.ts'
-import type { Snapshot, Subscription } from './model.ts'
-import { loadMappings, saveInvoices } from './queries.ts'
-import { readInvoice, remember } from './snapshot.ts'
+import { askInvoice, compare, suspectsStaleRead, type Evidence } from './evidence.ts'
+import type { Subscription } from './model.ts'
+import { saveInvoices } from './queries.ts'
+import { readInvoice } from './snapshot.ts'
 import { loadSubscriptions } from './subscription-queries.ts'
 import { writeDecided } from './write.ts'
 
@@ -63,25 +62,17 @@ export const reconcile = async (
   const previous = await loadSubscriptions(tx, key)
   if (await isCovered(parts, tx, input)) return settleCovered(tx, input, previous)
   const { ticket, now } = await drawTicket(tx)
-  const live = await readLiveState(input.openReader(), {
-    customerId: key.customerId,
-    knownLive: previous.filter(({ status }) => !isEnded(status)),
-    subscriptionId: evidence?.subscriptionId ?? null,
-    invoiceId: evidence?.invoiceId ?? null,
+  const assessed = await assess(parts, (work) => work(tx), {
+    key,
+    previous,
+    evidence,
+    now,
+    reader: input.openReader(),
   })
-  if (live.kind === 'unknown_customer') return blocked('unknown_at_stripe', key.customerId, true)
-  if (live.kind === 'unreadable') return blocked('unrecognized_stripe_payload', live.why, true)
-  if (live.vanished.length > 0) return { kind: 'vanished', subscriptionIds: live.vanished }
-  const snapshot = withMemory(live, previous, now)
-  const question = askInvoice(evidence, live.invoice, snapshot.subscriptions)
-  if (question?.kind === 'stop') return blocked(question.reason, question.error, true)
-
+  if (assessed.kind === 'blocked') return { ...assessed, answered: true }
+  if (assessed.kind === 'vanished') return assessed
+  const { live, snapshot, question, decision } = assessed
   const { catalog, hash: catalogHash } = parts.catalog()
-  const priceIds = snapshot.subscriptions.flatMap(({ items }) => items.map(({ priceId }) => priceId))
-  const remembered = await loadMappings(tx, account, priceIds)
-  const decision = decide({ snapshot, catalog, remembered, now, mode: 'live', about: aboutOf(evidence) })
-  if (decision.kind === 'blocked') return blocked(decision.reason, decision.subjects.join(', '), true)
-
   const stale = suspectsStaleRead(evidence, snapshot.subscriptions)
   const finding = { account, code: 'stale_read_suspected', subject: key.customerId }
   if (!stale) await resolveFinding(tx, { ...finding, by: cause })
@@ -109,11 +100,11 @@ export const reconcile = async (
   }
 }
 
-const blocked = (reason: Reason, error: string, answered: boolean): Reconciled => ({
+const unanswered = (reason: Reason, error: string): Reconciled => ({
   kind: 'blocked',
   reason,
   error,
-  answered,
+  answered: false,
 })
 
 const isCovered = async (
@@ -137,9 +128,9 @@ const settleCovered = async (
     input.evidence?.topic === 'invoice' && input.evidence.object !== null
       ? readInvoice(input.evidence.object)
       : null
-  if (reading?.kind === 'unrecognized') return blocked('unrecognized_stripe_payload', reading.why, false)
+  if (reading?.kind === 'unrecognized') return unanswered('unrecognized_stripe_payload', reading.why)
   const question = askInvoice(input.evidence, reading?.value ?? null, stored)
-  if (question?.kind === 'stop') return blocked(question.reason, question.error, false)
+  if (question?.kind === 'stop') return unanswered(question.reason, question.error)
   if (reading !== null) await saveInvoices(tx, input.account, [reading.value])
   return {
     kind: 'reconciled',
@@ -150,19 +141,3 @@ const settleCovered = async (
     covered: true,
   }
 }
-
-const withMemory = (
-  live: Extract<LiveState, { kind: 'live' }>,
-  previous: readonly Subscription[],
-  now: Instant,
-): Snapshot => ({
-  ...live.snapshot,
-  subscriptions: live.snapshot.subscriptions.map((current) =>
-    remember({
-      previous: previous.find(({ id }) => id === current.id) ?? null,
-      current,
-      openInvoices: live.openInvoices,
-      now: live.snapshot.clockAt ?? now,
-    }),
-  ),
-})

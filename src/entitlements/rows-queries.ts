@@ -3,7 +3,7 @@ import { sql } from 'slonik'
 import { z } from 'zod'
 import type { CustomerKey } from '../customers/queries.ts'
 import type { Queries, Transaction } from '../postgres/pool.ts'
-import { toIso } from '../time.ts'
+import { toIso, type Instant } from '../time.ts'
 import { ACCESS_STATES, type Because, type Entitlement } from './model.ts'
 
 const at = z.number().nullable()
@@ -137,6 +137,8 @@ export type Change = {
   feature: string
   before: Entitlement | null
   after: Entitlement | null
+  /** Since when it holds; now where nothing is said. */
+  validFrom?: Instant | null
 }
 
 /** Adds to the history: what was believed until now and what from now on. */
@@ -149,15 +151,79 @@ export const insertHistory = async (
     insert into goodstanding.entitlement_history
       (tenant_id, account, customer_id, item_id, feature, change, before, after, valid_from, cause)
     select ${input.tenantId}, ${input.account}, ${input.customerId}, item_id, feature, change, before, after,
-      goodstanding.clock(), ${input.cause}
+      coalesce(valid_from, goodstanding.clock()), ${input.cause}
     from jsonb_to_recordset(${sql.jsonb(
-      input.changes.map(({ change, itemId, feature, before, after }) => ({
+      input.changes.map(({ change, itemId, feature, before, after, validFrom }) => ({
         change,
+        valid_from: toIso(validFrom ?? null),
         item_id: itemId,
         feature,
         before: before === null ? null : record(before),
         after: after === null ? null : record(after),
       })) as never,
-    )}) as entry (item_id text, feature text, change text, before jsonb, after jsonb)
+    )}) as entry (
+      item_id text, feature text, change text, before jsonb, after jsonb, valid_from timestamptz)
   `)
 }
+
+/** Does an operator hold revocations of the account just now? */
+export const findRevocationHold = (db: Queries, account: string) =>
+  db.oneFirst(sql.type(z.strictObject({ held: z.boolean() }))`
+    select exists (
+      select 1
+      from goodstanding.revocation_holds
+      where ended_at is null
+        and until_at > goodstanding.clock()
+        and coalesce(account, ${account}) = ${account}
+    ) as held
+  `)
+
+/** Customers of an account of whom a final end has passed and is not recorded yet. */
+export const findPassed = (db: Queries, input: { account: string; limit: number }) =>
+  db.any(sql.type(z.strictObject({ customer_id: z.string(), tenant_id: z.string(), now: z.number() }))`
+    select distinct entitlement.customer_id, entitlement.tenant_id, goodstanding.clock() as now
+    from goodstanding.entitlements entitlement
+    join goodstanding.customers customer
+      on customer.account = entitlement.account
+      and customer.customer_id = entitlement.customer_id
+    where entitlement.account = ${input.account}
+      and entitlement.granted
+      and entitlement.final_at <= goodstanding.clock()
+      and customer.test_clock_at is null
+    limit ${input.limit}
+  `)
+
+/** Customers whose loss was held back, of an account whose hold is over; each is taken once in ten minutes. */
+export const takeHeldBack = (tx: Transaction, input: { account: string; limit: number }) =>
+  tx.anyFirst(sql.type(z.strictObject({ customer_id: z.string() }))`
+    update goodstanding.customers
+    set recheck_queued_at = clock_timestamp()
+    where account = ${input.account}
+      and customer_id in (
+        select subject
+        from goodstanding.findings
+        where account = ${input.account}
+          and code = 'revocation_held'
+          and resolved_at is null
+        limit ${input.limit}
+      )
+      and (recheck_queued_at is null or recheck_queued_at < clock_timestamp() - interval '10 minutes')
+    returning customer_id
+  `)
+
+/** Rows that have ended by time: state, why, and nothing else. */
+export const putEndedRows = (tx: Transaction, { account }: CustomerKey, rows: readonly Entitlement[]) =>
+  tx.query(sql.unsafe`
+    update goodstanding.entitlements mine
+    set state = over.state,
+        granted = false,
+        recheck_at = null,
+        because = over.because,
+        updated_at = goodstanding.clock()
+    from jsonb_to_recordset(${sql.jsonb(rows.map(record))}) as over (
+      item_id text, feature text, state text, because jsonb)
+    where mine.account = ${account}
+      and mine.item_id = over.item_id
+      and mine.feature = over.feature
+      and mine.granted
+  `)

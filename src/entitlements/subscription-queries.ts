@@ -1,5 +1,5 @@
 // SQL of subscriptions and their items, as Stripe last said. Called under the customer's lock.
-import { sql } from 'slonik'
+import { sql, type FragmentSqlToken } from 'slonik'
 import { z } from 'zod'
 import type { Queries, Transaction } from '../postgres/pool.ts'
 import type { CustomerKey } from '../customers/queries.ts'
@@ -44,10 +44,20 @@ const subscriptionRow = sql.type(
 )
 
 /** The subscriptions of a customer as they were last read, memory included, oldest id first. */
-export const loadSubscriptions = async (
+export const loadSubscriptions = (
   db: Queries,
   { account, customerId }: CustomerKey,
-): Promise<Subscription[]> => {
+): Promise<Subscription[]> =>
+  loadWhere(db, sql.fragment`account = ${account} and customer_id = ${customerId}`)
+
+/** Subscriptions by their ids, as last read. */
+export const loadSubscriptionsById = (
+  db: Queries,
+  { account, ids }: { account: string; ids: readonly string[] },
+): Promise<Subscription[]> =>
+  loadWhere(db, sql.fragment`account = ${account} and subscription_id = any(${sql.array([...ids], 'text')})`)
+
+const loadWhere = async (db: Queries, condition: FragmentSqlToken): Promise<Subscription[]> => {
   const rows = await db.any(subscriptionRow`
     select subscription_id, customer_id, status, status_detail, started_at, cancel_at, cancel_at_period_end,
       canceled_at, ended_at, trial_end, pause_behavior, pause_resumes_at, paused_until, collection, tenant_hint,
@@ -69,8 +79,7 @@ export const loadSubscriptions = async (
           and item.removed_at is null
       ), '[]'::json) as items
     from goodstanding.subscriptions subscription
-    where account = ${account}
-      and customer_id = ${customerId}
+    where ${condition}
     order by subscription_id
   `)
   return rows.map((row) => ({

@@ -1,15 +1,17 @@
 // Writes what a read of one customer, or an event of it, led to: projections, entitlements with their history, the read
 // itself with its ticket, findings; the tenant last. Called under the customer's lock, inside the savepoint.
-import { noteFinding } from '../audit/queries.ts'
+import { noteFinding, resolveFinding } from '../audit/queries.ts'
 import { recordEvidence, recordRead, touchTenant, type CustomerKey } from '../customers/queries.ts'
 import { AppError } from '../errors.ts'
 import type { Transaction } from '../postgres/pool.ts'
 import { DECISION_VERSION } from './decide.ts'
 import { earliest, type Instant } from '../time.ts'
 import { diff, equal, isHeld } from './diff.ts'
-import type { Decision, Finding, Invoice, Snapshot, Subscription } from './model.ts'
+import type { Decision, Entitlement, Finding, Invoice, Snapshot, Subscription } from './model.ts'
+import { itemsLosing } from './outlook.ts'
 import { saveInvoices, saveMapping } from './queries.ts'
 import {
+  findRevocationHold,
   insertHistory,
   keepStaleGrace,
   loadEntitlements,
@@ -98,7 +100,12 @@ const writeEntitlements = async (
   { tenantId, cause, decision, catalogHash, previousCatalogHash, staleGraceHours }: Decided,
 ): Promise<{ changed: boolean; heldUntil: Instant | null }> => {
   const current = await loadEntitlements(tx, key)
-  const { put, remove, changes } = diff({ current, desired: decision.entitlements, held: decision.held })
+  const desired = decision.entitlements
+  const held = [
+    ...decision.held,
+    ...(await heldBack(tx, key, { current, desired, held: decision.held, cause })),
+  ]
+  const { put, remove, changes } = diff({ current, desired, held })
   await removeEntitlements(tx, key, remove)
   await putEntitlements(tx, { ...key, tenantId, staleGraceHours, rows: put })
   await insertHistory(tx, { ...key, tenantId, cause, changes })
@@ -108,8 +115,23 @@ const writeEntitlements = async (
   for (const [priceId, plan] of Object.entries(decision.mappings).toSorted(byFirst)) {
     await saveMapping(tx, { account: key.account, priceId, plan })
   }
-  const held = current.filter((row) => isHeld(row, decision.held))
-  return { changed: changes.length > 0, heldUntil: earliest(...held.map((row) => row.recheckAt)) }
+  const kept = current.filter((row) => isHeld(row, held))
+  return { changed: changes.length > 0, heldUntil: earliest(...kept.map((row) => row.recheckAt)) }
+}
+
+type Both = { current: readonly Entitlement[]; desired: readonly Entitlement[]; held: readonly string[] }
+
+/** Items that stay as they are because an operator holds revocations; when the hold ends they are decided again. */
+const heldBack = async (tx: Transaction, key: CustomerKey, { cause, ...both }: Both & { cause: string }) => {
+  const finding = { account: key.account, code: 'revocation_held', subject: key.customerId }
+  const losing = itemsLosing(both.current, both.desired, both.held)
+  const holds = losing.length > 0 && (await findRevocationHold(tx, key.account))
+  if (!holds) {
+    await resolveFinding(tx, { ...finding, by: cause })
+    return []
+  }
+  await noteFinding(tx, { ...finding, detail: { items: losing.join(', ') } })
+  return losing
 }
 
 const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)

@@ -208,17 +208,22 @@ export const markRevived = async (
   `),
   )
 
-/** Closes a dead event without applying it. False where it is not dead in this epoch any more. */
-export const markDiscarded = async (
+/** Closes a dead event as a person says. False where it is not dead in this epoch any more. */
+export const markResolved = async (
   tx: Transaction,
-  input: { account: string; eventId: string; epoch: number },
+  input: {
+    account: string
+    eventId: string
+    epoch: number
+    outcome: 'applied' | 'no_change' | 'discarded_by_operator'
+  },
 ) =>
   changedOne(
     await tx.query(sql.unsafe`
     update goodstanding.billing_events
     set dead_letter_at = null,
         processed_at = goodstanding.clock(),
-        outcome = 'discarded_by_operator',
+        outcome = ${input.outcome},
         next_attempt_at = null
     where account = ${input.account}
       and event_id = ${input.eventId}

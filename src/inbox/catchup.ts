@@ -2,6 +2,7 @@
 // by the same way as a webhook, marked `catchup`. Source: https://docs.stripe.com/webhooks/process-undelivered-events
 import { claimSweeps, endSweep, failSweep } from '../audit/sweeps-queries.ts'
 import type { WorkerContext } from '../context.ts'
+import type { Database } from '../postgres/pool.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { readStripeFailure } from '../stripe/failure.ts'
 import { openReader } from '../stripe/read.ts'
@@ -21,9 +22,9 @@ const PAGES = 20
 // Events of the same second may be listed late, and runs may end in the middle.
 const OVERLAP_MS = 10 * MINUTE_MS
 // Younger ones are still on their way by webhook.
-const GRACE_MS = 2 * MINUTE_MS
+export const GRACE_MS = 2 * MINUTE_MS
 // Stripe keeps events for 30 days.
-const KEPT_MS = 30 * DAY_MS
+export const KEPT_MS = 30 * DAY_MS
 
 type Cursor = {
   from: Instant
@@ -97,7 +98,8 @@ const readPages = async (
   for (let page = 0; page < PAGES; page += 1) {
     const reader = openReader(account, ctx.budget, { stop: ctx.stop, now: ctx.now })
     const { events, more } = await reader.eventsSince(cursor.from, cursor.after)
-    cursor.stored += await storeUnseen(ctx, account, cursor.through, events)
+    const { missing } = await findMissing(ctx.work, account.name, { events, through: cursor.through })
+    cursor.stored += await storeMissing({ database: ctx.work, queue: ctx.queue }, account, missing)
     cursor.after = events.at(-1)?.id ?? cursor.after
     cursor.pages += 1
     cursor.seen += events.length
@@ -107,26 +109,35 @@ const readPages = async (
   return { cursor, more: true }
 }
 
-type ListedEvent = { id: string; type: string; created: number; livemode: boolean }
+export type ListedEvent = { id: string; type: string; created: number; livemode: boolean }
 
-const storeUnseen = async (
-  { work, queue }: Parts,
+/** Those that we work and that had time to come by webhook, and of these the ones that are not in the inbox. */
+export const findMissing = async (
+  database: Database,
+  account: string,
+  listed: { events: readonly ListedEvent[]; through: Instant },
+): Promise<{ ripe: ListedEvent[]; missing: ListedEvent[] }> => {
+  const ripe = listed.events.filter(
+    ({ type, created }) => topicOf(type) !== null && created * SECOND_MS <= listed.through,
+  )
+  const eventIds = ripe.map(({ id }) => id)
+  const unseen = new Set(await database.run((db) => findUnseen(db, { account, eventIds })))
+  return { ripe, missing: ripe.filter(({ id }) => unseen.has(id)) }
+}
+
+/** Missed events enter as webhooks do. Returns how many were new. */
+export const storeMissing = async (
+  { database, queue }: { database: Database; queue: WorkerContext['queue'] },
   account: StripeAccount,
-  through: Instant,
-  events: readonly ListedEvent[],
+  missing: readonly ListedEvent[],
 ): Promise<number> => {
-  const ripe = events.filter(({ type, created }) => topicOf(type) !== null && created * SECOND_MS <= through)
-  const ids = ripe.map(({ id }) => id)
-  const unseen = new Set(await work.run((db) => findUnseen(db, { account: account.name, eventIds: ids })))
-  const store = openStore(work, queue)
+  const store = openStore(database, queue)
   const stored = await Promise.all(
-    ripe
-      .filter(({ id }) => unseen.has(id))
-      .map((event) => {
-        const livemode = account.livemode ?? event.livemode
-        const body = { text: JSON.stringify(event), envelope: readEnvelope(event) }
-        return store.put(deliveryFrom(account, body, { livemode, source: 'catchup' }))
-      }),
+    missing.map((event) => {
+      const livemode = account.livemode ?? event.livemode
+      const body = { text: JSON.stringify(event), envelope: readEnvelope(event) }
+      return store.put(deliveryFrom(account, body, { livemode, source: 'catchup' }))
+    }),
   )
   return stored.filter((how) => how !== 'duplicate').length
 }

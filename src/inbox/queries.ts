@@ -2,6 +2,7 @@
 import { sql } from 'slonik'
 import { z } from 'zod'
 import type { Queries, Transaction } from '../postgres/pool.ts'
+import { WAITING_REASONS } from '../reasons.ts'
 import type { Instant } from '../time.ts'
 
 export type NewEvent = {
@@ -189,8 +190,7 @@ export const oldestPendingAge = (db: Queries) =>
     from goodstanding.billing_events
     where processed_at is null
       and dead_letter_at is null
-      and coalesce(reason, '') not in
-        ('customer_not_linked', 'unmapped_stripe_price', 'subscription_not_linked', 'stripe_price_config_missing')
+      and coalesce(reason, '') <> all(${sql.array([...WAITING_REASONS], 'text')})
   `)
 
 /** Pending events that have waited long enough for their job to be looked for, oldest first, after `afterSeq`. */

@@ -59,6 +59,16 @@ export const rollBackWith = <T>(value: T): RolledBack<T> => ({ rolledBack: true,
 const isRolledBack = <T>(result: T | RolledBack<T>): result is RolledBack<T> =>
   typeof result === 'object' && result !== null && 'rolledBack' in result
 
+/** The same database, whose transactions do all their work and are undone: what would happen, and nothing does. */
+export const undoing = (database: Database): Database => ({
+  ...database,
+  transaction: (work) =>
+    database.transaction(async (tx) => {
+      const result = await work(tx)
+      return isRolledBack(result) ? result : rollBackWith(result)
+    }),
+})
+
 /** Opens a pool. Connects once to learn the database's type ids, so it fails where the database is away. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const pool = await createPool(dsn(options), {

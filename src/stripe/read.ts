@@ -23,6 +23,10 @@ export type StripeReader = {
   charge: (id: string) => Promise<Stripe.Charge | null>
   /** Frozen time of a test clock, in seconds. */
   testClock: (id: string) => Promise<number | null>
+  /** One page of all subscriptions that are not canceled; `after`: the last one of the page before. */
+  liveSubscriptions: (
+    after: string | null,
+  ) => Promise<{ subscriptions: Stripe.Subscription[]; more: boolean }>
   /** One page, newest first, of the events made since; `after`: the last one of the page before. */
   eventsSince: (from: Instant, after: string | null) => Promise<{ events: Stripe.Event[]; more: boolean }>
   /** Stripe's own id of the account that the key belongs to. */
@@ -75,14 +79,16 @@ export const openReader = (
       const ask = () => client.testHelpers.testClocks.retrieve(id)
       return (await one('test_clocks', 'test_helpers.test_clock', ask))?.frozen_time ?? null
     },
-    eventsSince: async (from, after) => {
-      const ask = { created: { gte: Math.floor(from / SECOND_MS) }, limit: PAGE }
-      const answer = await call('events', () =>
-        client.events.list({ ...ask, ...(after !== null && { starting_after: after }) }),
+    liveSubscriptions: async (after) => {
+      const answer = await call('subscriptions', () =>
+        client.subscriptions.list({ limit: PAGE, ...from(after) }),
       )
-      if (answer.object !== 'list' || !Array.isArray(answer.data))
-        throw new UnexpectedAnswer('a list of event')
-      return { events: answer.data.map((event) => checked('event', event)), more: answer.has_more }
+      return { subscriptions: elementsOf('subscription', answer), more: answer.has_more }
+    },
+    eventsSince: async (since, after) => {
+      const created = { gte: Math.floor(since / SECOND_MS) }
+      const answer = await call('events', () => client.events.list({ created, limit: PAGE, ...from(after) }))
+      return { events: elementsOf('event', answer), more: answer.has_more }
     },
     accountId: async () =>
       checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,
@@ -118,12 +124,17 @@ const allPages = async <T extends { id?: string }>(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const last = found.at(-1)?.id
     const answer = await ask(last === undefined ? {} : { starting_after: last })
-    if (answer.object !== 'list' || !Array.isArray(answer.data))
-      throw new UnexpectedAnswer(`a list of ${kind}`)
-    for (const element of answer.data) found.push(checked(kind, element))
+    found.push(...elementsOf(kind, answer))
     if (!answer.has_more) return found
   }
   throw new UnexpectedAnswer(`a list of at most ${MAX_PAGES * PAGE} ${kind} objects`)
+}
+
+const from = (after: string | null): After => (after === null ? {} : { starting_after: after })
+
+const elementsOf = <T>(kind: string, answer: Stripe.ApiList<T>): T[] => {
+  if (answer.object !== 'list' || !Array.isArray(answer.data)) throw new UnexpectedAnswer(`a list of ${kind}`)
+  return answer.data.map((element) => checked(kind, element))
 }
 
 const checked = <T>(kind: string, value: T): T => {

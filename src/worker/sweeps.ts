@@ -2,8 +2,10 @@
 // so that of several processes one runs it.
 import type { WorkerContext } from '../context.ts'
 import { ensureSweeps } from '../audit/sweeps-queries.ts'
+import { ENDS, recordEnds } from '../entitlements/ends.ts'
 import { CATCHUP, catchUp } from '../inbox/catchup.ts'
 import { RETENTION, sweepBodies } from '../inbox/retention.ts'
+import { DRIFT, sweepDrift } from '../operate/drift-sweep.ts'
 import { SECOND_MS } from '../time.ts'
 import { workableAccounts } from './upkeep.ts'
 
@@ -17,7 +19,10 @@ export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   let timer: NodeJS.Timeout | undefined
   const known = new Set<string>()
   // Rows stay once they are there: a look at rest must not write.
-  const ensure = async (sweep: typeof CATCHUP | typeof RETENTION, all: readonly string[]) => {
+  const ensure = async (
+    sweep: typeof CATCHUP | typeof RETENTION | typeof ENDS | typeof DRIFT,
+    all: readonly string[],
+  ) => {
     const accounts = all.filter((account) => !known.has(`${sweep.name} ${account}`))
     if (accounts.length === 0) return
     await ctx.work.run((db) => ensureSweeps(db, { ...sweep, accounts }))
@@ -27,10 +32,15 @@ export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   const everyone = ctx.accounts.all.map(({ name }) => name)
   const look = async () => {
     try {
+      const running = await workableAccounts(ctx)
+      await ensure(ENDS, everyone)
+      await recordEnds(ctx, running)
       // Without a key nothing can be asked.
-      const withKey = (await workableAccounts(ctx)).filter((name) => ctx.accounts.named(name)?.client != null)
+      const withKey = running.filter((name) => ctx.accounts.named(name)?.client != null)
       await ensure(CATCHUP, withKey)
       if ((await catchUp(sweeping, withKey)) > 0) wake()
+      await ensure(DRIFT, withKey)
+      if ((await sweepDrift(sweeping, withKey)) > 0) wake()
       await ensure(RETENTION, everyone)
       await sweepBodies(sweeping, everyone)
     } catch (error) {

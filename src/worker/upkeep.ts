@@ -1,5 +1,6 @@
 // What a worker process does beside its slots: know which accounts may be worked, probe paused ones, pin Stripe's
 // account ids, send due rechecks, find lost jobs. Each pass is safe to run in several processes at once.
+import { forgetWorker, noteWorker } from '../audit/sweeps-queries.ts'
 import type { WorkerContext } from '../context.ts'
 import { sweepRechecks } from '../entitlements/sweep.ts'
 import { anyDue, oldestPendingAge } from '../inbox/queries.ts'
@@ -20,6 +21,8 @@ import { SECOND_MS } from '../time.ts'
 const ACCOUNTS_FRESH_MS = 500
 const TICK_MS = SECOND_MS
 const LOST_JOBS_EACH_TICKS = 30
+// `status` takes one that is silent for half a minute for gone.
+const SEEN_EACH_TICKS = 10
 
 const UNKNOWN = { hold: false, pause_cause: null, livemode: null, stripe_account_id: null }
 
@@ -61,6 +64,7 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
   const cursors: Cursors = new Map()
   const tick = async (count: number) => {
     try {
+      if (count % SEEN_EACH_TICKS === 0) await ctx.work.run((db) => noteWorker(db, ctx))
       await ctx.refreshCatalog()
       await pinAccounts(ctx, pins)
       if (await probePaused(ctx)) {
@@ -87,6 +91,7 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
       stopped = true
       clearTimeout(timer)
       await running
+      await ctx.work.run((db) => forgetWorker(db, ctx.worker)).catch(() => {})
     },
   }
 }

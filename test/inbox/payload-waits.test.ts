@@ -1,8 +1,7 @@
 // Accounts without a key: what waits, and for what (a tenant, a subscription, a price); what can never be told.
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { activate } from '../../src/cli/activate.ts'
-import { Secret } from '../../src/secret.ts'
+import { cliOf, SIGNED } from '../harness/cli.ts'
 import { hurry } from '../harness/time-travel.ts'
 import { ACCOUNT, CATALOG, openWorld, seatsOf, signUp, until, type World } from '../harness/world.ts'
 
@@ -215,9 +214,7 @@ test('real money without a key is held until it is activated, and then worked', 
   expect(await world.query('select hold from goodstanding.accounts')).toEqual([{ hold: true }])
   expect(await world.query('select 1 from goodstanding.billing_events where attempts > 0')).toEqual([])
 
-  const config = { ...world.config, database: { url: new Secret(world.database.url), pooled: false } }
-  const out = { result: () => {}, problem: () => {} }
-  expect(await activate(config, { account: 'default', operator: 'ada', reason: 'go live' }, out)).toBe(0)
+  expect((await cliOf(world)('activate', 'default', ...SIGNED)).code).toBe(0)
   await world.settle()
 
   expect(await seatsOf(world)).toBe(2)

@@ -3,17 +3,21 @@ import { expect, test } from 'vitest'
 import { codeOf, importsOf, sourceFiles, type SourceFile } from './source.ts'
 
 const RULE =
-  /^(inbox\/(interpret|envelope|tenant-hint|money-back)|entitlements\/(snapshot|catalog|decide|access|diff|guard|disagreement|evidence|fields)|stripe\/failure)\.ts$/
+  /^(inbox\/(interpret|envelope|tenant-hint|money-back)|entitlements\/(snapshot|catalog|decide|access|diff|guard|disagreement|evidence|fields|outlook|drift)|operate\/(why|why-customer|believed)|stripe\/failure)\.ts$/
 // Low to high: a file may import its own layer and those above it in this list.
 const LAYERS: [string, RegExp][] = [
-  ['kernel', /^(outcome|errors|exit|reasons|time|jobs|ids|secret|version|context|entitlements\/model)\.ts$/],
+  [
+    'kernel',
+    /^(outcome|errors|exit|reasons|time|jobs|ids|secret|version|context|entitlements\/model|operate\/why-facts)\.ts$/,
+  ],
   ['rules', RULE],
   ['adapters', /^((postgres|stripe)\/.*|log\.ts)$/],
   ['nouns', /^(customers|audit)\//],
   ['effects', /^(inbox|entitlements|migration)\//],
+  ['operate', /^operate\//],
   [
     'faces',
-    /^((console|cli|worker)\/.*|(config|variables|accounts-file|tokens|runtime|server|api|problem|health|worker)\.ts)$/,
+    /^((console|cli|api|worker)\/.*|(config|variables|accounts-file|tokens|runtime|server|api|problem|health|worker)\.ts)$/,
   ],
   ['main', /^main\.ts$/],
 ]
