@@ -1,7 +1,7 @@
 // SQL of the shared noun: Stripe customers of each account, and the tenants they belong to.
 import { sql } from 'slonik'
 import { z } from 'zod'
-import type { Transaction } from '../postgres/pool.ts'
+import type { Queries, Transaction } from '../postgres/pool.ts'
 import type { Instant } from '../time.ts'
 
 export type CustomerKey = { account: string; customerId: string }
@@ -95,6 +95,10 @@ export const drawTicket = (tx: Transaction) =>
   tx.one(sql.type(z.strictObject({ ticket: z.number(), now: z.number() }))`
     select nextval('goodstanding.ticket') as ticket, goodstanding.clock() as now
   `)
+
+/** Now, by the rules' clock. */
+export const readClock = (db: Queries) =>
+  db.oneFirst(sql.type(z.strictObject({ now: z.number() }))`select goodstanding.clock() as now`)
 
 /** What a finished read leaves on the customer. A ticket never goes backwards: false means that one tried to. */
 export const recordRead = async (

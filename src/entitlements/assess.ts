@@ -1,7 +1,7 @@
 // read -> decide, without a write: what Stripe says of one customer and what would follow. `reconcile` writes it under
 // the customer's lock; `preview` shows it to a person and to the drift sweep.
 import type { WorkerContext } from '../context.ts'
-import type { CustomerKey } from '../customers/queries.ts'
+import { readClock, type CustomerKey } from '../customers/queries.ts'
 import type { Database, Queries } from '../postgres/pool.ts'
 import type { Reason } from '../reasons.ts'
 import type { StripeReader } from '../stripe/read.ts'
@@ -111,9 +111,12 @@ export type Preview =
 export const preview = async (
   parts: Parts,
   database: Database,
-  { key, now, reader }: { key: CustomerKey; now: Instant; reader: StripeReader },
+  { key, reader }: { key: CustomerKey; reader: StripeReader },
 ): Promise<Preview> => {
-  const previous = await database.run((db) => loadSubscriptions(db, key))
+  const { previous, now } = await database.run(async (db) => ({
+    previous: await loadSubscriptions(db, key),
+    now: await readClock(db),
+  }))
   const assessment = await assess(parts, database.run, { key, previous, evidence: null, now, reader })
   if (assessment.kind !== 'assessed') return assessment
   const current = await database.run((db) => loadEntitlements(db, key))

@@ -1,5 +1,6 @@
 // Missed events, as a report: for each account every event that Stripe made within a time and that we work is processed,
 // ignored, pending or dead here, or it is a gap. Gaps are stored on request, by the same way as a webhook.
+import { readClock } from '../customers/queries.ts'
 import { KEPT_MS, GRACE_MS, findMissing, storeMissing, type ListedEvent } from '../inbox/catchup.ts'
 import { DAY_MS, toIso, type Instant } from '../time.ts'
 import { countByStatus } from './events-queries.ts'
@@ -30,7 +31,7 @@ export const catchupReport = async (
 ): Promise<Answer<AccountCatchup[]>> => {
   const named = account === undefined ? null : accountNamed(parts, account)
   if (named !== null && 'kind' in named) return named
-  const through = parts.now() - GRACE_MS
+  const through = (await parts.database.run(readClock)) - GRACE_MS
   const from = through - Math.min(days * DAY_MS, KEPT_MS)
   const reports: AccountCatchup[] = []
   for (const { name } of named === null ? parts.accounts.all : [named])

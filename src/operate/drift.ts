@@ -143,7 +143,7 @@ const confirm = async (parts: Parts, account: string, suspect: Suspect): Promise
   const reader = readerOf(parts, account)
   if (reader === null) return null
   const key = { account, customerId: suspect.customerId }
-  const seen = await preview(parts, parts.database, { key, now: parts.now(), reader })
+  const seen = await preview(parts, parts.database, { key, reader })
   if (seen.kind !== 'predicted') {
     const would = seen.kind === 'blocked' ? seen.reason : 'vanished_at_stripe'
     return { ...suspect, effect: 'unsure', would }

@@ -87,7 +87,7 @@ const lookAt = async (
   const reader = readerOf(parts, key.account)
   if (reader === null) return { kind: 'none', why: `account ${key.account} has no API key here` }
   try {
-    const seen = await preview(parts, parts.database, { key, now: parts.now(), reader })
+    const seen = await preview(parts, parts.database, { key, reader })
     if (seen.kind === 'blocked')
       return { kind: 'none', why: `nothing can follow from what Stripe says: ${seen.reason} (${seen.error})` }
     if (seen.kind === 'vanished')

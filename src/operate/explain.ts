@@ -49,7 +49,6 @@ const gather = async (parts: Parts, { tenant, feature, live }: WhyInput): Promis
     tenant,
     feature,
     tenantKnown: known,
-    now: parts.now(),
     verdict: {
       allowed: given !== undefined && given.value !== false,
       value: given?.value ?? null,
@@ -145,7 +144,7 @@ const lookLive = async (
   const reader = readerOf(parts, key.account)
   if (reader === null) return { kind: 'unknown', why: `no API key of account ${key.account} here` }
   try {
-    const seen = await preview(parts, parts.database, { key, now: parts.now(), reader })
+    const seen = await preview(parts, parts.database, { key, reader })
     if (seen.kind === 'blocked')
       return { kind: 'differs', would: `nothing can follow from it (${seen.reason})` }
     if (seen.kind === 'vanished')

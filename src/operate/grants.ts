@@ -1,6 +1,6 @@
 // What people decide beside Stripe: a grant or denial by hand, a hold of all revocations, a finding that was seen.
 import type { FeatureValue } from '../entitlements/model.ts'
-import { insertTenant, touchTenant } from '../customers/queries.ts'
+import { insertTenant, readClock, touchTenant } from '../customers/queries.ts'
 import { rollBackWith } from '../postgres/pool.ts'
 import { toIso } from '../time.ts'
 import {
@@ -67,8 +67,10 @@ export const addGrant = async (parts: Parts, grant: Grant, signed: Signed): Prom
   })
 }
 
-const pastEnd = async ({ now }: Parts, until: string | null): Promise<Refusal | null> =>
-  until !== null && Date.parse(until) <= now() ? refuse('bad_request', `${until} is over already.`) : null
+const pastEnd = async ({ database }: Parts, until: string | null): Promise<Refusal | null> =>
+  until !== null && Date.parse(until) <= (await database.run(readClock))
+    ? refuse('bad_request', `${until} is over already.`)
+    : null
 
 /** Ends a grant or denial now. */
 export const revokeGrant = (

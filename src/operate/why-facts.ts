@@ -58,7 +58,6 @@ export type WhyFacts = {
   tenant: string
   feature: string
   tenantKnown: boolean
-  now: Instant
   verdict: Verdict
   customers: WhyCustomer[]
   /** Rows of the feature and of the plan. */
