@@ -29,6 +29,8 @@ export type Config = {
   worker: { pollMs: number; batchSize: number }
   recoveryObjectiveMs: number
   payloadRetentionDays: number
+  /** How long an answer to Stripe waits for the effect; null: it is given as soon as the event is stored. */
+  ackWaitMs: number | null
   /** `hours` 0: never; `maxRevocations` null: the larger of 5 and 1 % of tenants. */
   drift: { hours: number; maxRevocations: number | null }
   logLevel: LogLevel
@@ -179,6 +181,7 @@ const buildConfig = (values: Environment, accounts: AccountConfig[]): Config => 
   },
   recoveryObjectiveMs: values.RECOVERY_OBJECTIVE_SECONDS * 1_000,
   payloadRetentionDays: values.PAYLOAD_RETENTION_DAYS,
+  ackWaitMs: values.WEBHOOK_ACK === 'applied' ? values.WEBHOOK_ACK_WAIT_MS : null,
   drift: { hours: values.DRIFT_INTERVAL_HOURS, maxRevocations: values.DRIFT_MAX_REVOCATIONS ?? null },
   logLevel: values.LOG_LEVEL,
 })

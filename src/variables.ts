@@ -165,6 +165,15 @@ export const environment = z.object({
       'How long the bodies of settled events are kept; their rows stay, so that a late copy is still known.',
     expects: 'days, 31 to 3650 (Stripe delivers and lists events for 30)',
   }),
+  WEBHOOK_ACK: about(z.enum(['received', 'applied']).default('received'), {
+    description:
+      'When Stripe gets its 200: as soon as the event is stored, or after its effect (a second net: failed attempts are answered 500 and Stripe retries, too).',
+    expects: 'received or applied',
+  }),
+  WEBHOOK_ACK_WAIT_MS: about(whole(500, 20_000).default(8_000), {
+    description: 'With WEBHOOK_ACK=applied: how long an answer waits for the effect.',
+    expects: 'milliseconds, 500 to 20000 (Stripe gives up after some 20 s)',
+  }),
   DRIFT_INTERVAL_HOURS: about(whole(0, 168).default(24), {
     description: 'How often a whole account is compared with Stripe; 0: never.',
     expects: 'hours, 0 to 168',

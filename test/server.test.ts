@@ -39,6 +39,7 @@ const contextOn = (api: Database, draining = () => false) =>
     ingest: api,
     draining,
     accounts: { named: () => null },
+    config: { ackWaitMs: null, recoveryObjectiveMs: 300_000, drift: { maxRevocations: null } },
     tokens: { verify: () => ({ kind: 'unknown' }) },
     now: () => 0,
   }) as unknown as Context

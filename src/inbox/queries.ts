@@ -27,17 +27,18 @@ const key = sql.type(z.strictObject({ account: z.string(), event_id: z.string() 
 const timestamp = (at: Instant | null) => (at === null ? null : new Date(at).toISOString())
 
 /** Inserts the events that are new; returns the keys of those. Sorted by key, so that two batches never deadlock. */
-export const insertEvents = (tx: Transaction, events: readonly NewEvent[]) =>
+export const insertEvents = (tx: Transaction, events: readonly NewEvent[], ackWaitMs: number | null = null) =>
   tx.any(key`
     insert into goodstanding.billing_events
       (account, event_id, source, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id, payload,
-       job_id, processed_at, outcome, reason)
+       job_id, processed_at, outcome, reason, ack_wait_until)
     select
       account, event_id, source, type, livemode, api_version, stripe_created_at, deliveries, customer_id, object_id,
       payload, job_id,
       case when ignored_reason is not null then goodstanding.clock() end,
       case when ignored_reason is not null then 'ignored' end,
-      ignored_reason
+      ignored_reason,
+      case when ignored_reason is null then goodstanding.clock() + ${ackWaitMs}::float8 * interval '1 millisecond' end
     from ${sql.unnest(
       events.map((event) => [
         event.account,

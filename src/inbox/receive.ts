@@ -7,19 +7,26 @@ import type { StripeAccount } from '../stripe/accounts.ts'
 import { verifySignature } from '../stripe/webhook.ts'
 import { deliveryFrom } from './delivery.ts'
 import { readEnvelope } from './envelope.ts'
-import { openStore, type Delivery, type Store } from './store.ts'
+import type { EventKey } from './ack-queries.ts'
+import { openAcks, type Ack, type Acks } from './ack.ts'
+import { openStore, type Delivery, type Store, type Stored } from './store.ts'
 
 // Stripe's own bodies stay far below; a larger one is not from Stripe.
 const BODY_MAX_BYTES = 1_048_576
 
 export type ReceiveParts = Pick<
   Context,
-  'accounts' | 'ingest' | 'log' | 'queue' | 'draining' | 'now' | 'pinLivemode'
+  'accounts' | 'config' | 'ingest' | 'log' | 'queue' | 'draining' | 'now' | 'pinLivemode'
 >
 
 /** `POST /stripe` (account `default`) and `POST /stripe/:account`. */
 export const webhookRoutes = (parts: ReceiveParts): Hono => {
-  const store = openStore(parts.ingest, parts.queue)
+  const { ackWaitMs } = parts.config
+  const { ingest: database, queue, draining } = parts
+  const inbox: Inbox = {
+    store: openStore(database, queue, ackWaitMs),
+    acks: ackWaitMs === null ? null : openAcks({ database, queue, draining }, ackWaitMs),
+  }
   const limit = bodyLimit({
     maxSize: BODY_MAX_BYTES,
     onError: (c) => c.json({ error: 'body_too_large' }, 413),
@@ -28,7 +35,7 @@ export const webhookRoutes = (parts: ReceiveParts): Hono => {
     const account = parts.accounts.named(name)
     return account === null
       ? answer(404, { error: 'unknown_account' })
-      : receiveDelivery(parts, store, account, request)
+      : receiveDelivery(parts, inbox, account, request)
   }
   return new Hono()
     .post('/stripe', limit, (c) => receive(c.req.raw, 'default'))
@@ -37,9 +44,15 @@ export const webhookRoutes = (parts: ReceiveParts): Hono => {
 
 const answer = (status: number, body: object): Response => Response.json(body, { status })
 
+type Inbox = {
+  store: Store
+  /** Null: answered as soon as it is stored. */
+  acks: Acks | null
+}
+
 const receiveDelivery = async (
   parts: ReceiveParts,
-  store: Store,
+  inbox: Inbox,
   account: StripeAccount,
   request: Request,
 ) => {
@@ -59,12 +72,12 @@ const receiveDelivery = async (
   }
   const parsed = parseJson(body)
   if (parsed === null) return answer(400, { error: 'not_json' })
-  return storeVerified(parts, store, account, parsed)
+  return storeVerified(parts, inbox, account, parsed)
 }
 
 const storeVerified = async (
   parts: ReceiveParts,
-  store: Store,
+  { store, acks }: Inbox,
   account: StripeAccount,
   parsed: ParsedBody,
 ) => {
@@ -83,12 +96,25 @@ const storeVerified = async (
       delivery.ignoredReason === 'livemode_mismatch' || delivery.ignoredReason === 'account_mismatch'
     if (foreign) parts.log.error({ ...facts, alert: delivery.ignoredReason }, 'inbox.receive')
     else parts.log.info(facts, 'inbox.receive')
-    return answer(200, { received: true, result })
+    return acks === null || result === 'ignored'
+      ? answer(200, { received: true, result })
+      : await afterEffect(acks, delivery, result)
   } catch (error) {
     parts.log.error({ account: account.name, err: error }, 'inbox.not_stored')
     return unavailable()
   }
 }
+
+const afterEffect = async (acks: Acks, key: EventKey, result: Stored): Promise<Response> => {
+  const ack = await (result === 'stored' ? acks.wait(key) : acks.join(key))
+  return answer(ACK_STATUS[ack], { received: true, result, effect: ack })
+}
+
+// Received and processed are two facts: what is not 200 here was received all the same.
+const ACK_STATUS = { settled: 200, failed: 500, waiting: 503, awaited: 409 } as const satisfies Record<
+  Ack,
+  number
+>
 
 const unavailable = () =>
   Response.json(

@@ -38,8 +38,11 @@ type Waiting = {
 
 const keyOf = ({ account, eventId }: { account: string; eventId: string }) => `${account} ${eventId}`
 
-/** Batches without a timer: what arrives while transactions are in flight shares the next one. */
-export const openStore = (database: Database, queue: Queue): Store => {
+/**
+ * Batches without a timer: what arrives while transactions are in flight shares the next one. `ackWaitMs`: stamped on what is
+ * new, where its effect is waited for.
+ */
+export const openStore = (database: Database, queue: Queue, ackWaitMs: number | null = null): Store => {
   let waiting: Waiting[] = []
   let flushes = 0
   // Events being inserted now: a copy would wait for them inside the database and hold up its neighbours.
@@ -56,7 +59,7 @@ export const openStore = (database: Database, queue: Queue): Store => {
     flushes += 1
     const keys = new Set(batch.map((one) => one.key))
     for (const key of keys) inFlight.add(key)
-    void flush(database, queue, batch).finally(() => {
+    void flush({ database, queue, ackWaitMs }, batch).finally(() => {
       for (const key of keys) inFlight.delete(key)
       flushes -= 1
       load -= batch.length
@@ -76,19 +79,20 @@ export const openStore = (database: Database, queue: Queue): Store => {
   }
 }
 
-const flush = async (database: Database, queue: Queue, batch: readonly Waiting[]): Promise<void> => {
+type Parts = { database: Database; queue: Queue; ackWaitMs: number | null }
+
+const flush = async (parts: Parts, batch: readonly Waiting[]): Promise<void> => {
   const endsAt = performance.now() + ONE_BY_ONE_MAX_MS
   try {
     const stored = await storeDeliveries(
-      database,
-      queue,
+      parts,
       batch.map((one) => one.delivery),
     )
     batch.forEach((one, index) => one.resolve(stored[index] ?? 'duplicate'))
   } catch (error) {
     if (batch.length === 1) return batch[0]?.reject(error)
     for (const one of batch) {
-      if (performance.now() < endsAt) await flush(database, queue, [one])
+      if (performance.now() < endsAt) await flush(parts, [one])
       else one.reject(error)
     }
   }
@@ -96,8 +100,7 @@ const flush = async (database: Database, queue: Queue, batch: readonly Waiting[]
 
 /** Stores deliveries in one transaction; the answers are in their order. Copies inside the batch insert once. */
 const storeDeliveries = (
-  database: Database,
-  queue: Queue,
+  { database, queue, ackWaitMs }: Parts,
   deliveries: readonly Delivery[],
 ): Promise<Stored[]> =>
   database.transaction(async (tx) => {
@@ -116,7 +119,9 @@ const storeDeliveries = (
           ],
     )
     const inserted = new Set(
-      (await insertEvents(tx, events)).map((row) => keyOf({ account: row.account, eventId: row.event_id })),
+      (await insertEvents(tx, events, ackWaitMs)).map((row) =>
+        keyOf({ account: row.account, eventId: row.event_id }),
+      ),
     )
     await enqueueNew(
       tx,

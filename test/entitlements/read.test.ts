@@ -41,6 +41,7 @@ test('a tenant is answered with plan, features, seats and why', async () => {
     stale: false,
     as_of: '2030-01-01T12:00:00.000Z',
     revision: 7,
+    revocations_held_until: null,
     features: Object.fromEntries(
       [
         ['export', true],

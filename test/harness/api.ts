@@ -44,7 +44,8 @@ export const openApi = async () => {
     log: createLog({ level: 'debug', destination: capturedLog }),
     api,
     queue,
-    accounts: { named: (name: string) => (name === 'default' ? { name } : null) },
+    accounts: { all: [{ name: 'default' }], named: (name: string) => (name === 'default' ? { name } : null) },
+    config: { recoveryObjectiveMs: 300_000, drift: { maxRevocations: null } },
     tokens: createTokenCheck(writeTokens(folder), () => Date.now()),
     draining: () => false,
   } as unknown as Context

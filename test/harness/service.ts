@@ -177,7 +177,7 @@ const writeFiles = (folder: string, options: ServiceOptions, catalog: object): R
   const token = {
     name: 'spec',
     sha256: sha256(READ_TOKEN),
-    scopes: ['read', 'operate'],
+    scopes: ['read', 'explain', 'operate', 'admin'],
     expires: '2100-01-01T00:00:00Z',
   }
   return {

@@ -25,7 +25,7 @@ const ambiguous = async (world: World) => {
   for (const item of object.items.data) item.quantity = 9
   delete object.quantity
   const other = { ...update, id: 'evt_other', data: { object } }
-  await world.sim.delivery.post('default', other as never)
+  await world.sim.delivery.post('default', other)
   await until('it is dead', async () => (await world.event('evt_other'))['dead_letter_at'] !== null)
   return customer
 }
