@@ -2,6 +2,7 @@
 import type { Config } from './config.ts'
 import type { Catalog } from './entitlements/catalog.ts'
 import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { Database } from './postgres/pool.ts'
 import type { Queue } from './postgres/queue.ts'
 import type { Budget } from './stripe/budget.ts'
@@ -16,6 +17,7 @@ export type CatalogInForce = { catalog: Catalog; hash: string }
 export type Context = {
   config: Config
   log: Log
+  metrics: Metrics
   /** Webhooks: insert + enqueue. Slow Stripe calls must never reach this pool. */
   ingest: Database
   /** API reads, links by API, operators. */

@@ -14,20 +14,28 @@ export type Log = Logger
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export type LogOptions = { level: LogLevel; destination?: DestinationStream }
+export type LogOptions = {
+  level: LogLevel
+  destination?: DestinationStream
+  /** Called for each line that a person should see, with its code. */
+  onAlert?: (code: string) => void
+}
 
 /** What is written of an error. */
 type LoggedError = { name: string; code: string | null; message?: string; cause?: LoggedError }
 
 /** Opens the log; standard output unless a destination is given. */
-export const createLog = ({ level, destination }: LogOptions): Log => {
+export const createLog = ({ level, destination, onAlert = () => {} }: LogOptions): Log => {
   const options: LoggerOptions = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),
-      log: withoutErrors,
+      log: (fields) => {
+        if (typeof fields['alert'] === 'string') onAlert(fields['alert'])
+        return withoutErrors(fields)
+      },
     },
     // Pino's own would write message and stack.
     serializers: { err: (value: unknown) => (value instanceof Error ? describeError(value) : value) },

@@ -8,6 +8,8 @@ import type { Context, WorkerContext } from './context.ts'
 import { AppError } from './errors.ts'
 import { activateCatalog } from './entitlements/catalog-queries.ts'
 import type { Log } from './log.ts'
+import { openMetrics, type Metrics } from './metrics.ts'
+import { openGauges } from './operate/gauges.ts'
 import { openDatabase, type Database, type DatabaseOptions } from './postgres/pool.ts'
 import { hasClockOffset } from './postgres/server.ts'
 import { listenForJobs } from './postgres/listen.ts'
@@ -35,13 +37,19 @@ export type Runtime = {
 const DRAIN_MS = 12 * SECOND_MS
 
 /** Opens everything a process needs. Fails with an AppError that says what to do. */
-export const openRuntime = async (config: Config, url: string, log: Log): Promise<Runtime> => {
+export const openRuntime = async (
+  config: Config,
+  url: string,
+  log: Log,
+  metrics: Metrics = openMetrics(),
+): Promise<Runtime> => {
   const pooled = 'pooled' in config.database && config.database.pooled
   const closers: (() => Promise<unknown>)[] = []
   const open: Open = async (name, size, timeouts = {}) => {
     const options = { ...POOL_DEFAULTS, ...timeouts, url, pooled, size, name: `goodstanding-${name}` }
     const database = await openDatabase(options)
     closers.push(() => database.end())
+    metrics.pool(name, database.load)
     return database
   }
   let draining = false
@@ -49,10 +57,11 @@ export const openRuntime = async (config: Config, url: string, log: Log): Promis
     const queue = await startQueue({
       url,
       supervise: config.role !== 'web',
+      meterProvider: metrics.provider,
       onError: (error) => log.warn({ err: error }, 'queue.error'),
     })
     closers.push(() => queue.stop())
-    const context = await openContext({ config, log, queue, open, draining: () => draining })
+    const context = await openContext({ config, log, metrics, queue, open, draining: () => draining })
     return {
       context,
       startWork: () => startWork(context, url, pooled, open),
@@ -67,7 +76,7 @@ export const openRuntime = async (config: Config, url: string, log: Log): Promis
   }
 }
 
-type Parts = Pick<Context, 'config' | 'log' | 'queue' | 'draining'> & { open: Open }
+type Parts = Pick<Context, 'config' | 'log' | 'metrics' | 'queue' | 'draining'> & { open: Open }
 
 const openContext = async ({ open, ...parts }: Parts): Promise<Context> => {
   const { config, log, queue } = parts
@@ -75,6 +84,7 @@ const openContext = async ({ open, ...parts }: Parts): Promise<Context> => {
   await queue.prepare(accounts.all.map(({ name }) => name))
   const api = await open('api', 4, { statementTimeoutMs: 15 * SECOND_MS, lockTimeoutMs: 10 * SECOND_MS })
   await refuseShiftedClock(config, api)
+  parts.metrics.gauges(openGauges(api, Date.now))
   const catalog = loadCatalog(config.catalogFile, log)
   const activate = () => api.transaction((tx) => activateCatalog(tx, catalog.current()))
   await activate()
@@ -83,7 +93,7 @@ const openContext = async ({ open, ...parts }: Parts): Promise<Context> => {
     ingest: await open('ingest', 4, { statementTimeoutMs: 4 * SECOND_MS, lockTimeoutMs: 2 * SECOND_MS }),
     api,
     accounts,
-    budget: openBudget(api, config.stripe.requestsPerSecond, Date.now),
+    budget: openBudget(api, config.stripe.requestsPerSecond, Date.now, parts.metrics.stripeCall),
     catalog: catalog.current,
     refreshCatalog: async () => {
       if (!catalog.refresh()) return false
@@ -144,7 +154,12 @@ const startWork = async (context: Context, url: string, pooled: boolean, open: O
     // One connection a slot, and two for the poll, the pass and the upkeep.
     work: await open('work', context.config.worker.batchSize + 2, { statementTimeoutMs: 10 * SECOND_MS }),
     reserve: await open('reserve', 1),
-    budget: openBudget(budgetPool, context.config.stripe.requestsPerSecond, Date.now),
+    budget: openBudget(
+      budgetPool,
+      context.config.stripe.requestsPerSecond,
+      Date.now,
+      context.metrics.stripeCall,
+    ),
     stop: stop.signal,
     worker: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`.slice(0, 200),
     version: VERSION,

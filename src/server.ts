@@ -14,7 +14,7 @@ import { partsOf } from './operate/parts.ts'
 import { isConnectionLoss, sqlState } from './postgres/failure.ts'
 import { problem } from './problem.ts'
 
-export type Serve = 'webhooks' | 'api' | 'both' | 'health'
+export type Serve = 'webhooks' | 'api' | 'both' | 'metrics'
 
 /** Everything that this process answers. Health is always among it. */
 export const createApp = (ctx: Context, { serve }: { serve: Serve }): Hono => {
@@ -24,6 +24,7 @@ export const createApp = (ctx: Context, { serve }: { serve: Serve }): Hono => {
   if (serve === 'webhooks' || serve === 'both') app.route('/webhooks', webhookRoutes(ctx))
   if (serve === 'api' || serve === 'both')
     app.route('/', apiRoutes({ ...ctx, denials: openDenials(ctx.api, ctx.log), operate: partsOf(ctx) }))
+  if (serve === 'metrics') app.get('/metrics', async () => metricsOf(ctx))
   app.notFound(() => problem('not_found'))
   app.onError((error, c) => {
     const away = isConnectionLoss(error) || sqlState(error) === LOCK_NOT_AVAILABLE
@@ -33,10 +34,15 @@ export const createApp = (ctx: Context, { serve }: { serve: Serve }): Hono => {
   return app
 }
 
+const metricsOf = async ({ metrics }: Context): Promise<Response> =>
+  new Response(await metrics.text(), {
+    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
+  })
+
 // A worker holds the customer's lock while Stripe answers; the caller may come again.
 const LOCK_NOT_AVAILABLE = '55P03'
 
-const QUIET = new Set(['/livez', '/readyz', '/webhooks/stripe', '/webhooks/stripe/:account'])
+const QUIET = new Set(['/livez', '/readyz', '/metrics', '/webhooks/stripe', '/webhooks/stripe/:account'])
 
 // Probes are no news, and deliveries have a line of their own (inbox.receive).
 const logRequest =

@@ -100,7 +100,7 @@ export const environment = z.object({
     without: 'same as PORT',
   }),
   METRICS_PORT: about(whole(0, 65_535).optional(), {
-    description: 'Serves health (and later metrics) on a private port besides.',
+    description: 'Serves `/metrics` and health on a private port.',
     expects: 'a port, 0 to 65535, other than PORT and API_PORT',
     without: 'none',
   }),

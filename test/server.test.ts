@@ -118,7 +118,7 @@ test.each<[Serve, number, number]>([
   ['both', 404, 401],
   ['webhooks', 404, 404],
   ['api', 404, 401],
-  ['health', 404, 404],
+  ['metrics', 404, 404],
 ])('a process that serves %s answers only that', async (serve, _unused, apiStatus) => {
   const app = appOn(pool, serve)
   expect((await app.request('/livez')).status).toBe(200)

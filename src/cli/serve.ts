@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { EXIT } from '../exit.ts'
 import { createLog, type Log } from '../log.ts'
+import { openMetrics, type Metrics } from '../metrics.ts'
 import { applySchema, schemaStatus } from '../postgres/schema.ts'
 import { openRuntime, type Runtime } from '../runtime.ts'
 import { createApp, listen, type Listening } from '../server.ts'
@@ -14,7 +15,8 @@ const HTTP_GRACE_MS = 10 * SECOND_MS
 
 /** Runs until a signal; resolves with the exit code. */
 export const serve = async (config: Config): Promise<number> => {
-  const log = createLog({ level: config.logLevel })
+  const metrics = openMetrics()
+  const log = createLog({ level: config.logLevel, onAlert: metrics.alert })
   const database = await openDatabaseUrl(config, (line) => log.info(line))
   try {
     if (database.embedded) await applySchema(database.url, (line) => log.info(line))
@@ -24,16 +26,20 @@ export const serve = async (config: Config): Promise<number> => {
         todo: describeSchema(status),
       })
     }
-    await run(config, database.url, log)
+    await run(config, database.url, { log, metrics })
     return EXIT.ok
   } finally {
     await database.close()
   }
 }
 
-const run = async (config: Config, url: string, log: Log): Promise<void> => {
+const run = async (
+  config: Config,
+  url: string,
+  { log, metrics }: { log: Log; metrics: Metrics },
+): Promise<void> => {
   const signal = firstSignal()
-  const runtime = await openRuntime(config, url, log)
+  const runtime = await openRuntime(config, url, log, metrics)
   try {
     sayAccounts(config, log)
     const servers = await startServers(config, runtime, log)
@@ -88,6 +94,6 @@ const startServers = async (config: Config, runtime: Runtime, log: Log): Promise
       servers.push(await listen(createApp(context, { serve: 'api' }), { host, port: apiPort, log }))
   }
   if (metricsPort !== null)
-    servers.push(await listen(createApp(context, { serve: 'health' }), { host, port: metricsPort, log }))
+    servers.push(await listen(createApp(context, { serve: 'metrics' }), { host, port: metricsPort, log }))
   return servers
 }

@@ -16,6 +16,7 @@ const eventRow = sql.type(
     epoch: z.number(),
     attempts: z.number(),
     stripe_created_at: z.number().nullable(),
+    received_at: z.number(),
     now: z.number(),
   }),
 )
@@ -27,7 +28,7 @@ export const findClaimedEvent = (
 ) =>
   tx.maybeOne(eventRow`
     select account, event_id, received_seq, type, customer_id, payload, epoch, attempts, stripe_created_at,
-      goodstanding.clock() as now
+      received_at, goodstanding.clock() as now
     from goodstanding.billing_events
     where account = ${input.account}
       and event_id = ${input.eventId}

@@ -25,6 +25,7 @@ export type Processed = { how: Settled | 'noop'; reason: string | null }
 
 /** Runs a claimed event job to its settlement. The caller holds the lock of the job's group. */
 export const processEvent = async (ctx: WorkerContext, tx: Transaction, claim: Claim): Promise<Processed> => {
+  const startedAt = performance.now()
   const job = eventJob.safeParse(claim.data)
   const event = job.success ? await findClaimedEvent(tx, { ...job.data, jobId: claim.id }) : null
   if (event === null) {
@@ -43,6 +44,9 @@ export const processEvent = async (ctx: WorkerContext, tx: Transaction, claim: C
   const outcome = await attempt(ctx, tx, event)
   const how = await settle(ctx, tx, { event, claim, claimed: true, startedAt: event.now }, outcome)
   const reason = 'reason' in outcome ? outcome.reason : null
+  const latencyMs =
+    outcome.kind === 'done' ? event.now - event.received_at + (performance.now() - startedAt) : null
+  ctx.metrics.settled({ account: event.account, how, reason, latencyMs })
   if (how === 'dead') ctx.log.error({ ...facts, reason, alert: 'dead_letter' }, 'inbox.dead_letter')
   else ctx.log.debug({ ...facts, how, reason }, 'inbox.process')
   return { how, reason }
@@ -94,7 +98,9 @@ const forCustomer = (
       openReader: reader,
     }
     return reconcileCustomer(ctx, tx, task, (savepoint, result) =>
-      result.kind === 'blocked' ? blockedOutcome(result) : appliedOutcome(savepoint, event, meaning, result),
+      result.kind === 'blocked'
+        ? blockedOutcome(result)
+        : appliedOutcome(ctx, savepoint, event, meaning, result),
     )
   })
 }
@@ -105,11 +111,13 @@ const blockedOutcome = ({ reason, error }: Extract<Reconciled, { kind: 'blocked'
     : { kind: 'permanent', reason, error }
 
 const appliedOutcome = async (
+  { metrics }: Pick<WorkerContext, 'metrics'>,
   tx: Transaction,
   event: EventRow,
   meaning: CustomerEvent['meaning'],
   result: Extract<Reconciled, { kind: 'reconciled' }>,
 ): Promise<Outcome> => {
+  metrics.coverage(event.account, result.covered ? 'covered' : 'read')
   const processed = result.disagreements.length > 0 ? 'superseded' : result.changed ? 'applied' : 'no_change'
   const reason = processed === 'superseded' ? ('superseded_by_live_state' as const) : result.reason
   await insertAudit(tx, {

@@ -16,7 +16,7 @@ const BODY_MAX_BYTES = 1_048_576
 
 export type ReceiveParts = Pick<
   Context,
-  'accounts' | 'config' | 'ingest' | 'log' | 'queue' | 'draining' | 'now' | 'pinLivemode'
+  'accounts' | 'config' | 'ingest' | 'log' | 'metrics' | 'queue' | 'draining' | 'now' | 'pinLivemode'
 >
 
 /** `POST /stripe` (account `default`) and `POST /stripe/:account`. */
@@ -68,6 +68,7 @@ const receiveDelivery = async (
   })
   if (verified.kind === 'invalid') {
     parts.log.warn({ account: account.name, why: verified.why }, 'inbox.signature_invalid')
+    parts.metrics.delivery(account.name, 'signature_invalid')
     return answer(400, { error: 'signature_invalid' })
   }
   const parsed = parseJson(body)
@@ -84,6 +85,7 @@ const storeVerified = async (
   try {
     const delivery = await deliveryOf(parts, account, parsed)
     const result = await store.put(delivery)
+    parts.metrics.delivery(account.name, result)
     const facts = {
       account: account.name,
       event_id: delivery.eventId,
@@ -101,6 +103,7 @@ const storeVerified = async (
       : await afterEffect(acks, delivery, result)
   } catch (error) {
     parts.log.error({ account: account.name, err: error }, 'inbox.not_stored')
+    parts.metrics.delivery(account.name, 'not_stored')
     return unavailable()
   }
 }

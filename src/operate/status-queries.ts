@@ -135,3 +135,21 @@ export const countFindings = (db: Queries) =>
     group by account, code
     order by account, code
   `)
+
+/** Now, by the database's own clock. */
+export const readWallClock = (db: Queries) =>
+  db.oneFirst(sql.type(z.strictObject({ now: z.number() }))`select clock_timestamp() as now`)
+
+/** How many customers differed in the last comparison of each account. */
+export const countDrift = (db: Queries) =>
+  db.any(sql.type(z.strictObject({ account: z.string(), differences: z.number() }))`
+    select run.account, (
+      select count(*) from goodstanding.drift_items item where item.run_id = run.run_id
+    )::int as differences
+    from (
+      select account, max(run_id) as run_id
+      from goodstanding.drift_runs
+      group by account
+    ) run
+    order by run.account
+  `)

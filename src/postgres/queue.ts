@@ -1,6 +1,7 @@
 // pg-boss on our own transactions; the only file that imports it. Everything here takes the caller's transaction:
 // a send outside of it would acknowledge an event whose job may be lost.
 import { randomUUID } from 'node:crypto'
+import type { MeterProvider } from '@opentelemetry/api'
 import { PgBoss, type Db, type JobInsert } from 'pg-boss'
 import { sql } from 'slonik'
 import { AppError } from '../errors.ts'
@@ -51,6 +52,8 @@ export type QueueOptions = {
   url: string
   supervise: boolean
   migrate?: boolean
+  /** pg-boss measures itself into it. */
+  meterProvider?: MeterProvider
   onError: (error: Error) => void
 }
 
@@ -67,7 +70,10 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     connectionTimeoutMillis: 5_000,
     superviseIntervalSeconds: 30,
     registerInstance: true,
-    openTelemetry: { enabled: true },
+    openTelemetry: {
+      enabled: options.meterProvider !== undefined,
+      ...(options.meterProvider !== undefined && { meterProvider: options.meterProvider }),
+    },
   })
   boss.on('error', options.onError)
   await boss.start()

@@ -39,8 +39,13 @@ const DEFAULT_BLOCK_MS = SECOND_MS
 // A missing permission does not come back by itself within a minute.
 const PERMISSION_BLOCK_MS = 60 * SECOND_MS
 
-/** `now` is the process's clock: it measures the wait, nothing else. */
-export const openBudget = (database: Database, requestsPerSecond: number, now: () => number): Budget => {
+/** `now` is the process's clock: it measures the wait, nothing else. `measure` gets every call that was made. */
+export const openBudget = (
+  database: Database,
+  requestsPerSecond: number,
+  now: () => number,
+  measure: (call: { account: string; endpoint: Endpoint; status: string; ms: number }) => void = () => {},
+): Budget => {
   const stepMs = SECOND_MS / requestsPerSecond
   const ready = new Set<string>()
   // slonik refuses another connection inside a transaction; this one is meant, so it runs outside of that context.
@@ -63,10 +68,15 @@ export const openBudget = (database: Database, requestsPerSecond: number, now: (
       })
       if (waitMs === null) throw new BudgetSpent(endpoint)
       if (waitMs > 0) await sleep(waitMs)
+      const startedAt = performance.now()
+      const measured = (status: string) => measure({ ...key, status, ms: performance.now() - startedAt })
       try {
-        return await ask()
+        const answer = await ask()
+        measured('ok')
+        return answer
       } catch (error) {
         const failure = readStripeFailure(error)
+        measured(failure?.kind ?? 'error')
         if (failure?.kind === 'rate_limited') {
           const blockMs = failure.retryAfterMs ?? DEFAULT_BLOCK_MS
           await run((db) => slowEndpoint(db, { ...key, blockMs, cause: 'rate_limited' }))

@@ -188,7 +188,7 @@ describe('what was believed', () => {
   const at = { tenant: 'acme', feature: 'sso', at: NOW, overrides: [], catalog: null }
 
   test.each<[string, Record<string, unknown> | null, boolean, RegExp]>([
-    ['it was given', gave, true, /pro of sub_1 gave it \(true\): active/],
+    ['it was given then', gave, true, /pro of sub_1 gave it \(true\): active/],
     ['it had ended by then', { ...gave, final_at: '2026-12-31T00:00:00Z' }, false, /did not give it/],
     ['it ended later', { ...gave, final_at: '2027-01-02T00:00:00Z' }, true, /gave it/],
     ['it had not begun', { ...gave, from_at: '2027-01-02T00:00:00Z' }, false, /did not give it/],
@@ -205,7 +205,7 @@ describe('what was believed', () => {
       /did not give it: suspended/,
     ],
     ['it had been removed', null, false, /si_1 had stopped giving it/],
-  ])('%s', (_, after, allowed, says) => {
+  ])('then: %s', (_, after, allowed, says) => {
     const why = believedAt({ ...at, rows: [row(after)] })
 
     expect(why.allowed).toBe(allowed)

@@ -11,7 +11,7 @@ const LAYERS: [string, RegExp][] = [
     /^(outcome|errors|exit|reasons|time|jobs|ids|secret|version|context|entitlements\/model|operate\/why-facts)\.ts$/,
   ],
   ['rules', RULE],
-  ['adapters', /^((postgres|stripe)\/.*|log\.ts)$/],
+  ['adapters', /^((postgres|stripe)\/.*|log\.ts|metrics\.ts)$/],
   ['nouns', /^(customers|audit)\//],
   ['effects', /^(inbox|entitlements|migration)\//],
   ['operate', /^operate\//],
@@ -34,6 +34,9 @@ const OWNERS: [string, RegExp][] = [
   ['slonik', /^postgres\/|(^|[/-])queries\.ts$/],
   ['stripe', /^stripe\//],
   ['pino', /^log\.ts$/],
+  ['@opentelemetry/sdk-metrics', /^metrics\.ts$/],
+  ['@opentelemetry/exporter-prometheus', /^metrics\.ts$/],
+  ['@opentelemetry/api', /^postgres\/queue\.ts$/],
   ['commander', /^cli\//],
   ['@hono/node-server', /^server\.ts$/],
 ]
