@@ -1,157 +1,76 @@
-// `doctor`: checks configuration and database, starts no service, changes nothing. Each finding says what to do.
-import { existsSync } from 'node:fs'
+// `doctor`: checks configuration, database and Stripe; starts no service, changes nothing but a test event that is stored as
+// ignored. Each finding says what to do.
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { EXIT } from '../exit.ts'
-import { openDatabase } from '../postgres/pool.ts'
-import { readServerFacts, type ServerFacts } from '../postgres/server.ts'
-import { schemaStatus } from '../postgres/schema.ts'
-import { listAccounts, type AccountRow } from '../stripe/queries.ts'
-import { SECOND_MS } from '../time.ts'
+import type { Instant } from '../time.ts'
 import { readCatalog } from './catalog-file.ts'
-import { withDatabaseUrl } from './database-url.ts'
+import { fail, note, ok, type Check } from './doctor-check.ts'
+import { checkDatabase } from './doctor-database.ts'
+import { checkAccounts, checkDeliveries } from './doctor-stripe.ts'
 import type { Out } from './program.ts'
-import { describeSchema } from './schema.ts'
-
-type Check = { ok: boolean | 'note'; what: string }
 
 const NODE_MAJOR = 24
-const POSTGRES_MAJOR = 15
-// Signatures allow five minutes; a clock that is off by one will be off by more.
-const SKEW_MS = 60 * SECOND_MS
+
+export type DoctorOptions = {
+  json: boolean
+  /** Also what must hold before real money is activated. */
+  rollout: boolean
+  now: () => Instant
+}
 
 /** Prints one line a check; exit code 3 where one failed. */
-export const doctor = async (config: Config, out: Out): Promise<number> => {
+export const doctor = async (config: Config, options: DoctorOptions, out: Out): Promise<number> => {
+  const database = await checkDatabase(config, options)
   const checks = [
     nodeVersion(),
-    ...checkCatalog(config),
-    ...checkKeys(config),
-    ...(await checkDatabase(config)),
+    checkCatalog(config),
+    ...database.checks,
+    ...(await checkAccounts(config, database.accounts)),
+    ...(await checkDeliveries(config, options.now)),
+    ...(options.rollout ? [await checkMetrics(config)] : []),
   ]
-  for (const { ok, what } of checks)
-    out.result(`${ok === true ? 'ok   ' : ok === 'note' ? 'note ' : 'FAIL '} ${what}`)
-  const failed = checks.filter(({ ok }) => ok === false).length
-  out.result(
-    failed === 0
-      ? 'Everything that was checked is in order.'
-      : `${failed} of ${checks.length} checks failed.`,
-  )
+  const failed = checks.filter(({ ok: isOk }) => isOk === false).length
+  if (options.json) out.result(JSON.stringify({ ok: failed === 0, checks }))
+  else for (const line of told(checks, failed)) out.result(line)
   return failed === 0 ? EXIT.ok : EXIT.found_problems
 }
+
+const told = (checks: readonly Check[], failed: number): string[] => [
+  ...checks.map(
+    ({ ok: isOk, what }) => `${isOk === true ? 'ok   ' : isOk === 'note' ? 'note ' : 'FAIL '} ${what}`,
+  ),
+  failed === 0 ? 'Everything that was checked is in order.' : `${failed} of ${checks.length} checks failed.`,
+]
 
 const nodeVersion = (): Check => {
   const major = Number(process.versions.node.split('.')[0])
   return major >= NODE_MAJOR
-    ? { ok: true, what: `Node.js ${process.versions.node}` }
-    : { ok: false, what: `Node.js ${process.versions.node}: install ${NODE_MAJOR} or newer` }
+    ? ok(`Node.js ${process.versions.node}`)
+    : fail(`Node.js ${process.versions.node}: install ${NODE_MAJOR} or newer`)
 }
 
-const checkCatalog = (config: Config): Check[] => {
+const checkCatalog = (config: Config): Check => {
   try {
     const { catalog, hash } = readCatalog(config.catalogFile)
-    return [
-      {
-        ok: true,
-        what: `catalog ${config.catalogFile}: ${Object.keys(catalog.plans).length} plans (${hash.slice(0, 12)})`,
-      },
-    ]
+    const plans = Object.keys(catalog.plans).length
+    return ok(`catalog ${config.catalogFile}: ${plans} plans (${hash.slice(0, 12)})`)
   } catch (error) {
     const facts = error instanceof AppError ? JSON.stringify(error.facts) : ''
-    return [{ ok: false, what: `catalog ${config.catalogFile} cannot be used: ${facts}` }]
+    return fail(`catalog ${config.catalogFile} cannot be used: ${facts}`)
   }
 }
 
-const checkKeys = (config: Config): Check[] =>
-  config.accounts.map(({ name, apiKey, livemode }) =>
-    apiKey === null
-      ? {
-          ok: 'note',
-          what: `account ${name}: no API key: decided from payloads alone (payload mode); set STRIPE_API_KEY to read Stripe`,
-        }
-      : { ok: true, what: `account ${name}: API key of ${livemode ? 'live' : 'test'} mode` },
-  )
-
-const checkDatabase = async (config: Config): Promise<Check[]> => {
-  if ('embedded' in config.database && !existsSync(config.database.directory)) {
-    return [
-      {
-        ok: 'note',
-        what: `DATABASE_URL is not set: \`serve\` will make an embedded PostgreSQL in ${config.database.directory}`,
-      },
-    ]
-  }
+// Alarms come from what is scraped.
+const checkMetrics = async ({ host, metricsPort }: Config): Promise<Check> => {
+  if (metricsPort === null) return fail('METRICS_PORT is not set: nobody could be alarmed')
+  const at = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${metricsPort}/metrics`
   try {
-    return await withDatabaseUrl(
-      config,
-      () => {},
-      async (url) => {
-        const status = await schemaStatus(url)
-        const schema: Check = { ok: status.kind === 'current', what: describeSchema(status) }
-        const pooled = 'pooled' in config.database && config.database.pooled
-        const database = await openDatabase({
-          url,
-          name: 'goodstanding-doctor',
-          size: 1,
-          pooled,
-          statementTimeoutMs: 5 * SECOND_MS,
-          lockTimeoutMs: 5 * SECOND_MS,
-          idleInTransactionTimeoutMs: 5 * SECOND_MS,
-          acquireTimeoutMs: 5 * SECOND_MS,
-        })
-        try {
-          const facts = await database.run(readServerFacts)
-          const rows = status.kind === 'current' ? await database.run(listAccounts) : []
-          return [...describeServer(facts, config), schema, ...rows.flatMap(describeAccount)]
-        } finally {
-          await database.end()
-        }
-      },
-    )
-  } catch (error) {
-    const code =
-      error instanceof AppError
-        ? error.code
-        : error instanceof Error && 'code' in error
-          ? String(error.code)
-          : 'unknown'
-    return [
-      {
-        ok: false,
-        what: `database cannot be reached (${code}): check DATABASE_URL, the network and the password`,
-      },
-    ]
+    const response = await fetch(at, { signal: AbortSignal.timeout(3_000) })
+    return response.ok
+      ? ok(`${at} answers; deploy/prometheus/rules.yml has the alarms`)
+      : fail(`${at} answered ${response.status}`)
+  } catch {
+    return note(`nothing answers at ${at}: is the service on another machine?`)
   }
 }
-
-const describeServer = (facts: ServerFacts, config: Config): Check[] => {
-  const skewMs = Math.abs(facts.now - Date.now())
-  return [
-    facts.major >= POSTGRES_MAJOR
-      ? { ok: true, what: `PostgreSQL ${facts.version}${'embedded' in config.database ? ' (embedded)' : ''}` }
-      : { ok: false, what: `PostgreSQL ${facts.version}: ${POSTGRES_MAJOR} or newer is needed` },
-    facts.synchronous_commit === 'off'
-      ? { ok: false, what: 'synchronous_commit is off: an acknowledged event could be lost; switch it on' }
-      : { ok: true, what: `synchronous_commit is ${facts.synchronous_commit}` },
-    skewMs < SKEW_MS
-      ? { ok: true, what: `clocks of this machine and the database agree within ${Math.round(skewMs)} ms` }
-      : { ok: false, what: `clocks differ by ${Math.round(skewMs / SECOND_MS)} s: set up NTP` },
-  ]
-}
-
-const describeAccount = (row: AccountRow): Check[] => [
-  {
-    ok: 'note',
-    what: `account ${row.account}: mode ${row.livemode === null ? 'not pinned yet' : row.livemode ? 'live' : 'test'}, Stripe account ${row.stripe_account_id ?? 'not read yet'}`,
-  },
-  ...(row.hold
-    ? [
-        {
-          ok: 'note' as const,
-          what: `account ${row.account} is in hold: nothing is applied until \`activate ${row.account}\``,
-        },
-      ]
-    : []),
-  ...(row.pause_cause === null
-    ? []
-    : [{ ok: false as const, what: `account ${row.account} is paused: ${row.pause_cause}` }]),
-]

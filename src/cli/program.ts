@@ -67,7 +67,7 @@ export const buildProgram = (around: Surroundings, ends: (code: number) => void 
     for (const problem of loaded.problems) around.out.problem(problem)
     ends(EXIT.configuration)
   }
-  addServices(program, configured)
+  addServices(program, configured, around)
   addToken(program, around, ends)
   addOperate(program, around, configured, ends)
   addAuditExport(program, configured, around)
@@ -80,7 +80,7 @@ export const buildProgram = (around: Surroundings, ends: (code: number) => void 
 
 type Configured = (work: (config: Config, out: Out) => Promise<number>) => () => Promise<void>
 
-const addServices = (program: Command, configured: Configured) => {
+const addServices = (program: Command, configured: Configured, { now }: Surroundings) => {
   program
     .command('serve')
     .description('receives webhooks, answers the API and works events, as ROLE says')
@@ -96,8 +96,14 @@ const addServices = (program: Command, configured: Configured) => {
     .action(configured(async (config, out) => (await import('./schema.ts')).schemaStatus(config, out)))
   program
     .command('doctor')
-    .description('checks configuration and database; exit code 3 if something is wrong')
-    .action(configured(async (config, out) => (await import('./doctor.ts')).doctor(config, out)))
+    .description('checks configuration, database and Stripe; exit code 3 if something is wrong')
+    .option('--json', 'for programs', false)
+    .option('--rollout', 'also what must hold before real money is activated', false)
+    .action((options: { json: boolean; rollout: boolean }) =>
+      configured(async (config, out) =>
+        (await import('./doctor.ts')).doctor(config, { ...options, now }, out),
+      )(),
+    )
 }
 
 // A stream, not an answer: one JSON object a line, however long the trail is.

@@ -36,6 +36,37 @@ const CHECKOUT_TYPES = new Set(
   ['completed', 'async_payment_succeeded', 'async_payment_failed'].map((verb) => `checkout.session.${verb}`),
 )
 
+const SUBSCRIPTION_TYPES = ['created', 'updated', 'deleted', 'paused', 'resumed', 'trial_will_end'].map(
+  (verb) => `customer.subscription.${verb}`,
+)
+
+/** Without these an endpoint misses what decides access (rules.md, the core six). */
+export const NEEDED_TYPES: readonly string[] = [
+  'checkout.session.completed',
+  'customer.subscription.created',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+  'invoice.paid',
+  'invoice.payment_failed',
+]
+
+/** What an endpoint should subscribe to: every type that does something here. */
+export const WORKED_TYPES: readonly string[] = [
+  ...CHECKOUT_TYPES,
+  ...SUBSCRIPTION_TYPES,
+  ...INVOICE_TYPES,
+  'customer.created',
+  'customer.updated',
+  'customer.deleted',
+  'charge.refunded',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'entitlements.active_entitlement_summary.updated',
+  'price.updated',
+  'product.updated',
+]
+
 /** The topic of a type, or null where it is ignored. Thin types (`v1.customer.updated`) count as their snapshots. */
 export const topicOf = (eventType: string): Topic | null => {
   const type = eventType.startsWith('v1.') ? eventType.slice(3) : eventType
