@@ -119,7 +119,7 @@ export const REASONS = {
   },
   permission_missing: {
     means: 'The restricted key may not read this resource.',
-    todo: 'Give the key read access to customers, subscriptions, invoices, charges and test clocks.',
+    todo: 'Give the key read access to customers, subscriptions, invoices, invoice payments, charges and test clocks.',
   },
   stripe_rate_limited: {
     means: 'Stripe said 429, or our own budget was spent. No attempt was spent.',

@@ -1,4 +1,6 @@
 // The command line as people type it: exit codes, and where each line goes.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runCommand } from '../src/cli/program.ts'
 
@@ -46,4 +48,11 @@ test('`token create` needs no other configuration, and prints nothing but the to
   const { code, result } = await run('token create app --scope read operate --days 7')
   expect(code).toBe(0)
   expect(result).toMatch(/^gs_[\w-]{43}$/)
+})
+
+test('a shell completes the commands of a group', () => {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  const { stdout } = spawnSync(process.execPath, [main, 'complete', '--', 'dead', ''], { encoding: 'utf8' })
+
+  expect(stdout).toMatch(/^groups\tDead letters by what they died of\.$/m)
 })

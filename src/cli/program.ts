@@ -1,5 +1,6 @@
 // Every command of `goodstanding`: names, arguments, what each is for. Commands are loaded when they run, so that
 // `help` and `token create` open nothing. Makes no decision of its own and ends no process.
+import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { loadConfig, tokensFileOf, type Config } from '../config.ts'
 import { AppError, ERRORS, exitCodeOf } from '../errors.ts'
@@ -32,6 +33,7 @@ export const EXIT_CODES: readonly { code: number; means: string }[] = Object.ent
 )
 
 const DAYS_DEFAULT = 365
+const DASHBOARD_PORT = 3_000
 const DAYS_MAX = 3_650
 
 /** Runs one command line (without node and script). Returns the exit code; never throws. */
@@ -70,11 +72,14 @@ export const buildProgram = (around: Surroundings, ends: (code: number) => void 
   addServices(program, configured, around)
   addToken(program, around, ends)
   addOperate(program, around, configured, ends)
+  addDashboard(program, configured)
   addAuditExport(program, configured, around)
   program
     .command('docs', { hidden: true })
     .description('rewrites the generated blocks of the documents (contributors)')
     .action(async () => ends((await import('./docs.ts')).rewriteDocuments(around.out)))
+  // Adds `completion SHELL`, and the hidden `complete` that its scripts call.
+  tab(program, { completionCommandName: 'completion' })
   return program
 }
 
@@ -118,6 +123,16 @@ const addAuditExport = (program: Command, configured: Configured, { now }: Surro
       configured(async (config, out) =>
         (await import('./export.ts')).exportAudit(config, { out, now }, window),
       )(),
+    )
+}
+
+const addDashboard = (program: Command, configured: Configured) => {
+  program
+    .command('dashboard')
+    .description("pg-boss's own dashboard, read-only, on loopback with a password")
+    .option('--port <n>', 'where', Number, DASHBOARD_PORT)
+    .action((options: { port: number }) =>
+      configured(async (config, out) => (await import('./dashboard.ts')).dashboard(config, options, out))(),
     )
 }
 

@@ -36,8 +36,15 @@ export const forLinked = async (
   if (link.done?.kind === 'stop' && link.done.lookup !== null)
     await recordLookup(tx, { ...key, ticket: link.done.lookup })
   // Recorded also where nobody is linked: a later read does not bring it back.
-  if (stopped === null || stopped.kind === 'done') await recordMoneyBack(tx, event, body)
-  if (stopped !== null) return stopped
+  if (stopped !== null) {
+    if (stopped.kind === 'done') await recordMoneyBack(tx, event, body)
+    return stopped
+  }
+  const recorded = await guarded(ctx, tx, event, async (savepoint) => {
+    await recordMoneyBack(savepoint, event, body, reader)
+    return null
+  })
+  if (recorded !== null) return recorded
   const outcome = await work()
   // After the work: the rows of other events must not be held while Stripe answers.
   if (link.done?.kind === 'linked')

@@ -10,6 +10,8 @@ export type Reported = {
   id: string
   chargeId: string | null
   paymentIntentId: string | null
+  /** Said by old API versions only; others are tied through the payment intent. */
+  invoiceId: string | null
   amount: number | null
   currency: string | null
   status: string | null
@@ -19,18 +21,24 @@ export type Reported = {
 /** The refunds or the dispute in `data.object` (a refund, a dispute, or a charge with its refunds). */
 export const reportedMoneyBack = (object: Record<string, unknown>): Reported[] => {
   const kind = object['object']
-  if (kind === 'refund') return one('refund', object)
-  if (kind === 'dispute') return one('dispute', object)
+  if (kind === 'refund') return one('refund', object, null)
+  if (kind === 'dispute') return one('dispute', object, null)
   if (kind !== 'charge') return []
   const list = object['refunds']
   const data =
     typeof list === 'object' && list !== null && 'data' in list && Array.isArray(list.data) ? list.data : []
   return data.flatMap((refund: unknown) =>
-    typeof refund === 'object' && refund !== null ? one('refund', refund as Record<string, unknown>) : [],
+    typeof refund === 'object' && refund !== null
+      ? one('refund', refund as Record<string, unknown>, idOf(object['invoice']))
+      : [],
   )
 }
 
-const one = (kind: Reported['kind'], object: Record<string, unknown>): Reported[] => {
+const one = (
+  kind: Reported['kind'],
+  object: Record<string, unknown>,
+  invoiceId: string | null,
+): Reported[] => {
   const id = idOf(object['id'])
   if (id === null) return []
   return [
@@ -39,6 +47,7 @@ const one = (kind: Reported['kind'], object: Record<string, unknown>): Reported[
       id,
       chargeId: idOf(object['charge']),
       paymentIntentId: idOf(object['payment_intent']),
+      invoiceId,
       amount: Number.isSafeInteger(object['amount']) ? (object['amount'] as number) : null,
       currency: word(object['currency']),
       status: word(object['status']),

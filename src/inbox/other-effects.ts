@@ -6,10 +6,11 @@ import { enqueueReconcile } from '../entitlements/sweep.ts'
 import { idOf } from '../ids.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Transaction } from '../postgres/pool.ts'
+import { readStripeFailure } from '../stripe/failure.ts'
 import type { StripeReader } from '../stripe/read.ts'
 import type { EventRow } from './attempt-queries.ts'
 import type { Interpretation } from './interpret.ts'
-import { reportedMoneyBack } from './money-back.ts'
+import { reportedMoneyBack, type Reported } from './money-back.ts'
 import { saveMoneyBack } from './records-queries.ts'
 
 // A price that more customers share than this is caught up by the sweep, not by one event.
@@ -29,17 +30,37 @@ export const resolveCustomer = async (
   return { kind: 'done', processed: 'no_change', reason: 'customer_unresolved' }
 }
 
-/** Records the refunds or the dispute that an event reports. */
-export const recordMoneyBack = async (tx: Transaction, event: EventRow, body: unknown): Promise<void> => {
+/** Records the refunds or the dispute that an event reports; with a reader each is tied to its invoice. */
+export const recordMoneyBack = async (
+  tx: Transaction,
+  event: EventRow,
+  body: unknown,
+  reader: (() => StripeReader) | null = null,
+): Promise<void> => {
   const data = typeof body === 'object' && body !== null && 'data' in body ? body.data : null
   const object = typeof data === 'object' && data !== null && 'object' in data ? data.object : null
   if (typeof object !== 'object' || object === null) return
   for (const reported of reportedMoneyBack(object as Record<string, unknown>)) {
     await saveMoneyBack(tx, event.account, {
       ...reported,
+      invoiceId: reported.invoiceId ?? (await invoiceOf(reported, reader)),
       customerId: event.customer_id,
       reportedAt: event.stripe_created_at,
     })
+  }
+}
+
+// A key that may not list payments costs the tie, not the event.
+const invoiceOf = async (
+  { paymentIntentId }: Reported,
+  reader: (() => StripeReader) | null,
+): Promise<string | null> => {
+  if (reader === null || paymentIntentId === null) return null
+  try {
+    return await reader().invoiceOfPayment(paymentIntentId)
+  } catch (error) {
+    if (readStripeFailure(error)?.kind === 'permission_missing') return null
+    throw error
   }
 }
 

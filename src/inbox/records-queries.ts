@@ -20,15 +20,16 @@ export const saveMoneyBack = (
   const id = sql.identifier([`${kind}_id`])
   return tx.query(sql.unsafe`
     insert into ${table} as mine
-      (account, ${id}, customer_id, charge_id, payment_intent_id, amount, currency, status, stripe_created_at,
-       reported_at)
-    values (${account}, ${back.id}, ${back.customerId}, ${back.chargeId}, ${back.paymentIntentId}, ${back.amount},
+      (account, ${id}, customer_id, charge_id, payment_intent_id, invoice_id, amount, currency, status,
+       stripe_created_at, reported_at)
+    values (${account}, ${back.id}, ${back.customerId}, ${back.chargeId}, ${back.paymentIntentId}, ${back.invoiceId}, ${back.amount},
             ${back.currency}, ${back.status}, ${toIso(back.createdAt)}::timestamptz,
             ${toIso(back.reportedAt)}::timestamptz)
     on conflict (account, ${id}) do update
       set customer_id = coalesce(excluded.customer_id, mine.customer_id),
           charge_id = coalesce(excluded.charge_id, mine.charge_id),
           payment_intent_id = coalesce(excluded.payment_intent_id, mine.payment_intent_id),
+          invoice_id = coalesce(excluded.invoice_id, mine.invoice_id),
           amount = case when excluded.reported_at < mine.reported_at then mine.amount else excluded.amount end,
           status = case when excluded.reported_at < mine.reported_at then mine.status else excluded.status end,
           reported_at = greatest(mine.reported_at, excluded.reported_at),

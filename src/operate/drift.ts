@@ -1,10 +1,11 @@
 // Drift: a whole account beside Stripe, in both directions. Stripe's list names suspects only; each is confirmed by its
 // customer, because plain lists leave out test-clock customers and a page may be stale. Writes nothing by itself.
 import { preview } from '../entitlements/assess.ts'
+import type { StripeReader } from '../stripe/read.ts'
 import { driftOf, type Drifted } from '../entitlements/drift.ts'
 import { isEnded } from '../entitlements/evidence.ts'
 import type { Subscription } from '../entitlements/model.ts'
-import { readSubscription } from '../entitlements/snapshot.ts'
+import { readCustomer, readSubscription } from '../entitlements/snapshot.ts'
 import { loadSubscriptionsById } from '../entitlements/subscription-queries.ts'
 import { believedLive, findKnown } from './drift-queries.ts'
 import { toldOf } from './explain.ts'
@@ -134,14 +135,13 @@ const missingSuspects = async (
 
 // Null: seen by itself, the customer is as we have it.
 const confirm = async (parts: Parts, account: string, suspect: Suspect): Promise<Difference | null> => {
-  if (suspect.kind === 'not_linked') {
-    const { tenantHint: tenant } = suspect
-    const would =
-      tenant === null ? 'nobody said which tenant it is' : `its metadata names the tenant ${tenant}`
-    return { ...suspect, effect: 'unlinked', would }
-  }
   const reader = readerOf(parts, account)
   if (reader === null) return null
+  if (suspect.kind === 'not_linked') {
+    const tenantHint = suspect.tenantHint ?? (await tenantOf(reader, suspect.customerId))
+    const would = tenantHint === null ? 'nobody said which tenant it is' : `its metadata names ${tenantHint}`
+    return { ...suspect, tenantHint, effect: 'unlinked', would }
+  }
   const key = { account, customerId: suspect.customerId }
   const seen = await preview(parts, parts.database, { key, reader })
   if (seen.kind !== 'predicted') {
@@ -152,4 +152,10 @@ const confirm = async (parts: Parts, account: string, suspect: Suspect): Promise
   const { losses, gains } = seen.outlook
   const effect = losses.length > 0 ? 'loses' : gains.length > 0 ? 'gains' : 'same'
   return { ...suspect, effect, would: seen.changes ? toldOf(seen.outlook) : 'nothing but our copy of it' }
+}
+
+// Set by the host's server on the customer.
+const tenantOf = async (reader: StripeReader, customerId: string): Promise<string | null> => {
+  const customer = readCustomer(await reader.customer(customerId))
+  return customer.kind === 'unrecognized' ? null : customer.value.tenantId
 }

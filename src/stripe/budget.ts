@@ -15,6 +15,7 @@ export type Endpoint =
   | 'subscription_items'
   | 'invoices'
   | 'charges'
+  | 'invoice_payments'
   | 'test_clocks'
   | 'events'
 

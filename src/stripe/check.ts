@@ -12,6 +12,7 @@ export type Resource =
   | 'subscriptions'
   | 'invoices'
   | 'charges'
+  | 'invoice payments'
   | 'events'
   | 'test clocks'
   | 'webhook endpoints'
@@ -44,6 +45,7 @@ const ask = async ({ client, name, livemode }: StripeAccount): Promise<AccountAn
   await tried('subscriptions', () => client.subscriptions.list(one))
   await tried('invoices', () => client.invoices.list(one))
   await tried('charges', () => client.charges.list(one))
+  await tried('invoice payments', () => client.invoicePayments.list(one))
   await tried('events', () => client.events.list(one))
   if (livemode === false) await tried('test clocks', () => client.testHelpers.testClocks.list(one))
   const endpoints = await tried('webhook endpoints', listEndpoints)

@@ -20,6 +20,8 @@ export type StripeReader = {
   subscription: (id: string) => Promise<Stripe.Subscription | null>
   openInvoicesOf: (customerId: string) => Promise<Stripe.Invoice[]>
   invoice: (id: string) => Promise<Stripe.Invoice | null>
+  /** Which invoice a payment intent paid; null where none. */
+  invoiceOfPayment: (paymentIntentId: string) => Promise<string | null>
   charge: (id: string) => Promise<Stripe.Charge | null>
   /** Frozen time of a test clock, in seconds. */
   testClock: (id: string) => Promise<number | null>
@@ -74,6 +76,11 @@ export const openReader = (
         client.invoices.list({ customer, status: 'open', limit: PAGE, ...after }),
       ),
     invoice: (id) => one('invoices', 'invoice', () => client.invoices.retrieve(id)),
+    invoiceOfPayment: async (id) => {
+      const payment = { type: 'payment_intent', payment_intent: id } as const
+      const answer = await call('invoice_payments', () => client.invoicePayments.list({ payment, limit: 1 }))
+      return idOf(elementsOf('invoice_payment', answer)[0]?.invoice)
+    },
     charge: (id) => one('charges', 'charge', () => client.charges.retrieve(id)),
     testClock: async (id) => {
       const ask = () => client.testHelpers.testClocks.retrieve(id)

@@ -1,10 +1,12 @@
 // `npm run demo`: a real PostgreSQL, the Stripe double and the service; a dozen tenants live through half a year in a
 // minute while their webhooks come late, twice, out of order or not at all. Checks itself at the end; 0 if all is as it
-// should be. On a terminal it is drawn in place and stays up; elsewhere, and with --fast, it does not dawdle.
+// should be. On a terminal it is drawn in place and stays up; elsewhere, and with --fast, it does not dawdle. With
+// --incident it plays a shift on call instead (incident.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { READ_TOKEN } from '../harness/service.ts'
 import { check } from './check.ts'
 import { fits } from './frame.ts'
+import { playIncidents } from './incident.ts'
 import { openLines } from './lines.ts'
 import { liveThrough } from './live.ts'
 import { paceOf } from './pace.ts'
@@ -91,5 +93,5 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-process.exitCode = await main()
+process.exitCode = process.argv.includes('--incident') ? ((await playIncidents(say)) ? 0 : 1) : await main()
 process.exit()

@@ -128,7 +128,7 @@ test('an unknown price is deferred and what is held stays; the corrected catalog
   expect(await body(world)).toMatchObject({ plan: 'pro', seats: 2 })
 })
 
-test('a refund and a dispute are recorded with their customer, and change no access', async () => {
+test('a refund and a dispute are recorded with their customer and invoice, and change no access', async () => {
   const world = await openWorld()
   const { customer } = await withTenant(world)
   const invoice = world.shop.invoicesOf(customer)[0]?.id ?? ''
@@ -137,13 +137,25 @@ test('a refund and a dispute are recorded with their customer, and change no acc
   const dispute = world.shop.dispute(invoice)
   await world.deliver()
 
-  expect(await world.query('select refund_id, customer_id from goodstanding.refunds')).toEqual([
-    { refund_id: refund.id, customer_id: customer },
+  expect(await world.query('select refund_id, customer_id, invoice_id from goodstanding.refunds')).toEqual([
+    { refund_id: refund.id, customer_id: customer, invoice_id: invoice },
   ])
-  expect(await world.query('select dispute_id, customer_id from goodstanding.disputes')).toEqual([
-    { dispute_id: dispute.id, customer_id: customer },
+  expect(await world.query('select dispute_id, customer_id, invoice_id from goodstanding.disputes')).toEqual([
+    { dispute_id: dispute.id, customer_id: customer, invoice_id: invoice },
   ])
   expect(await body(world)).toMatchObject({ plan: 'pro', active: true })
+})
+
+test('a key that may not list payments costs the tie to the invoice, not the event', async () => {
+  const world = await openWorld()
+  const { customer } = await withTenant(world)
+  world.sim.faults.next({ path: /invoice_payments/, times: 9, fault: { status: 403 } })
+  world.shop.refund(world.shop.invoicesOf(customer)[0]?.id ?? '')
+  await world.deliver()
+
+  expect(await world.query('select customer_id, invoice_id from goodstanding.refunds')).toEqual([
+    { customer_id: customer, invoice_id: null },
+  ])
 })
 
 test("a one-off invoice is recorded as such; one of another customer's subscription is stopped", async () => {

@@ -170,6 +170,7 @@ test('a refund is reported with what ties it to a customer, and what cannot be s
       id: 're_1',
       chargeId: 'ch_1',
       paymentIntentId: 'pi_1',
+      invoiceId: null,
       amount: 500,
       currency: 'usd',
       status: 'succeeded',

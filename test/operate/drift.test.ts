@@ -85,6 +85,8 @@ test('a customer from before our time is linked by its metadata; one that nobody
     items: [{ price: 'price_pro', quantity: 3 }],
     metadata: { tenant_id: 'early' },
   })
+  const ofCustomer = world.shop.customer({ metadata: { tenant_id: 'older' } })
+  world.shop.subscribe(ofCustomer.id, { items: [{ price: 'price_basic' }] })
   const nameless = world.shop.customer()
   world.shop.subscribe(nameless.id, { items: [{ price: 'price_pro' }] })
   await lose(world)
@@ -92,6 +94,7 @@ test('a customer from before our time is linked by its metadata; one that nobody
   await runSweep(world, 'drift')
   await world.settle()
   expect(await seatsOf(world, 'early')).toBe(3)
+  expect(await planOf(world, 'older')).toBe('basic')
   expect((await cliOf(world)('findings', 'list')).said).toMatch(
     new RegExp(`live_without_tenant +${nameless.id}`),
   )
