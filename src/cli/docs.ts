@@ -1,8 +1,10 @@
 // The generated blocks of the documents: between `<!-- generated:NAME -->` and `<!-- /generated:NAME -->` stands what
 // NAME renders to. `npm run docs` rewrites them; a tidy test fails while one is stale.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { openApiDocument } from '../api/openapi.ts'
+import { catalogJsonSchema } from '../entitlements/catalog.ts'
 import { ERRORS } from '../errors.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { REASONS } from '../reasons.ts'
@@ -13,6 +15,12 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Documents that may have generated blocks. */
 const DOCUMENTS = ['README.md', 'deploy/README.md', 'deploy/env.example'] as const
+
+/** Files that are generated as a whole. */
+const WHOLE: Record<string, () => object> = {
+  'deploy/catalog.schema.json': catalogJsonSchema,
+  'deploy/openapi.json': openApiDocument,
+}
 
 /** Rewrites every stale block; prints the documents that it changed. */
 export const rewriteDocuments = (out: Out): ExitCode => {
@@ -25,11 +33,16 @@ export const rewriteDocuments = (out: Out): ExitCode => {
 }
 
 /** Each document as it is, and as it should be. */
-export const compareDocuments = (): { file: string; current: string; fresh: string }[] =>
-  DOCUMENTS.map((file) => {
+export const compareDocuments = (): { file: string; current: string; fresh: string }[] => [
+  ...DOCUMENTS.map((file) => {
     const current = readFileSync(ROOT + file, 'utf8')
     return { file, current, fresh: renderBlocks(current) }
-  })
+  }),
+  ...Object.entries(WHOLE).map(([file, render]) => {
+    const current = existsSync(ROOT + file) ? readFileSync(ROOT + file, 'utf8') : ''
+    return { file, current, fresh: `${JSON.stringify(render(), null, 2)}\n` }
+  }),
+]
 
 /** The text with every block rendered; a block that nobody renders is an error. */
 export const renderBlocks = (text: string): string =>
