@@ -2,7 +2,7 @@
 import type { DataOf } from '../operate/operations.ts'
 import { toIso } from '../time.ts'
 import { subscriptionText } from './render-inbox.ts'
-import { table } from './table.ts'
+import { listed, table } from './table.ts'
 
 export const renderCustomer = ({ customers, tenants, grants }: DataOf<'customer-show'>): string[] => [
   ...customers.flatMap((each) => [
@@ -52,34 +52,27 @@ export const renderTimeline = (data: DataOf<'customer-timeline'>): string[] =>
   )
 
 export const renderUnlinked = (data: DataOf<'customers-unlinked'>): string[] =>
-  data.length === 0
-    ? ['Every customer for whom something waits is linked.']
-    : table(
-        ['CUSTOMER', 'ACCOUNT', 'KNOWN SINCE', 'WAITING', 'DEAD', 'LIVE AT STRIPE'],
-        data.map((each) => [
-          each.customer_id,
-          each.account,
-          toIso(each.since),
-          each.waiting,
-          each.dead,
-          each.live_at_stripe ? 'yes' : '',
-        ]),
-      )
+  listed(
+    data,
+    'Every customer for whom something waits is linked.',
+    ['CUSTOMER', 'ACCOUNT', 'KNOWN SINCE', 'WAITING', 'DEAD', 'LIVE AT STRIPE'],
+    (each) => [
+      each.customer_id,
+      each.account,
+      toIso(each.since),
+      each.waiting,
+      each.dead,
+      each.live_at_stripe ? 'yes' : '',
+    ],
+  )
 
 export const renderUnmapped = ({ prices, blocked }: DataOf<'catalog-unmapped'>): string[] => [
-  ...(prices.length === 0
-    ? ['Every price in use is in the catalog.']
-    : table(
-        ['PRICE', 'ACCOUNT', 'LOOKUP KEY', 'PRODUCT', 'CUSTOMERS', 'EXAMPLE'],
-        prices.map((each) => [
-          each.price,
-          each.account,
-          each.lookup_key,
-          each.product,
-          each.customers,
-          each.example,
-        ]),
-      )),
+  ...listed(
+    prices,
+    'Every price in use is in the catalog.',
+    ['PRICE', 'ACCOUNT', 'LOOKUP KEY', 'PRODUCT', 'CUSTOMERS', 'EXAMPLE'],
+    (each) => [each.price, each.account, each.lookup_key, each.product, each.customers, each.example],
+  ),
   ...blocked.map(
     (each) =>
       `${each.waiting} events wait and ${each.dead} are dead for ${each.price_ids ?? 'a price'} (${each.account}, e.g. ${each.example}).`,
@@ -95,40 +88,40 @@ export const renderWhy = ({ sentence, first, chain }: DataOf<'why'>): string[] =
 ]
 
 export const renderGrants = (data: DataOf<'grant-list'>): string[] =>
-  data.length === 0
-    ? ['No grants by hand.']
-    : table(
-        ['GRANT', 'TENANT', 'FEATURE', 'EFFECT', 'VALUE', 'UNTIL', 'STATE', 'BY', 'REASON'],
-        data.map((each) => [
-          each.override_id,
-          each.tenant_id,
-          each.feature,
-          each.effect,
-          each.value === null ? '' : String(each.value),
-          each.permanent ? 'permanent' : toIso(each.until_at),
-          each.in_force ? 'in force' : each.revoked_at === null ? 'over' : 'revoked',
-          each.operator,
-          each.reason,
-        ]),
-      )
+  listed(
+    data,
+    'No grants by hand.',
+    ['GRANT', 'TENANT', 'FEATURE', 'EFFECT', 'VALUE', 'UNTIL', 'STATE', 'BY', 'REASON'],
+    (each) => [
+      each.override_id,
+      each.tenant_id,
+      each.feature,
+      each.effect,
+      each.value === null ? '' : String(each.value),
+      each.permanent ? 'permanent' : toIso(each.until_at),
+      each.in_force ? 'in force' : each.revoked_at === null ? 'over' : 'revoked',
+      each.operator,
+      each.reason,
+    ],
+  )
 
 export const renderDriftRuns = (data: DataOf<'drift-list'>): string[] =>
-  data.length === 0
-    ? ['No comparison was made yet.']
-    : table(
-        ['RUN', 'ACCOUNT', 'ENDED', 'COMPARED', 'GAINS', 'LOSSES', 'BUDGET', 'STATE', 'APPROVED BY'],
-        data.map((each) => [
-          each.run_id,
-          each.account,
-          toIso(each.ended_at),
-          each.compared,
-          each.gains,
-          each.losses,
-          each.budget,
-          each.state,
-          each.approved_by,
-        ]),
-      )
+  listed(
+    data,
+    'No comparison was made yet.',
+    ['RUN', 'ACCOUNT', 'ENDED', 'COMPARED', 'GAINS', 'LOSSES', 'BUDGET', 'STATE', 'APPROVED BY'],
+    (each) => [
+      each.run_id,
+      each.account,
+      toIso(each.ended_at),
+      each.compared,
+      each.gains,
+      each.losses,
+      each.budget,
+      each.state,
+      each.approved_by,
+    ],
+  )
 
 export const renderDriftRun = ({ run, items }: DataOf<'drift-show'>): string[] => [
   ...renderDriftRuns([run]),
@@ -168,19 +161,14 @@ export const renderDrift = ({
 ]
 
 export const renderAudit = (data: DataOf<'audit-list'>): string[] =>
-  data.length === 0
-    ? ['Nobody did anything.']
-    : table(
-        ['AT', 'WHO', 'WHAT', 'TARGET', 'REASON', 'AFTER'],
-        data.map((each) => [
-          toIso(each.at),
-          each.operator,
-          each.verb,
-          each.target,
-          each.reason,
-          each.after === null ? '' : JSON.stringify(each.after),
-        ]),
-      )
+  listed(data, 'Nobody did anything.', ['AT', 'WHO', 'WHAT', 'TARGET', 'REASON', 'AFTER'], (each) => [
+    toIso(each.at),
+    each.operator,
+    each.verb,
+    each.target,
+    each.reason,
+    each.after === null ? '' : JSON.stringify(each.after),
+  ])
 
 export const renderReconciled = ({ settled, customers, entitlements }: DataOf<'reconcile'>): string[] => [
   `${customers.map(({ customer }) => customer).join(', ')}: ${settled ? 'read' : 'still under way'}.`,

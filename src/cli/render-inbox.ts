@@ -2,7 +2,7 @@
 import type { Subscription } from '../entitlements/model.ts'
 import type { DataOf } from '../operate/operations.ts'
 import { toIso } from '../time.ts'
-import { age, table } from './table.ts'
+import { age, listed, table } from './table.ts'
 
 export const renderStatus = (data: DataOf<'status'>): string[] => {
   const accounts = data.accounts.map((each) => [
@@ -65,55 +65,55 @@ const ACCOUNT_HEAD = [
 ]
 
 export const renderEvents = (data: DataOf<'events-list'>): string[] =>
-  data.length === 0
-    ? ['No events.']
-    : table(
-        ['EVENT', 'ACCOUNT', 'TYPE', 'CUSTOMER', 'STATE', 'REASON', 'LIFE', 'TRIES', 'RECEIVED'],
-        data.map((each) => [
-          each.event_id,
-          each.account,
-          each.type,
-          each.customer_id,
-          each.status,
-          each.reason,
-          each.epoch,
-          each.attempts,
-          toIso(each.received_at),
-        ]),
-      )
+  listed(
+    data,
+    'No events.',
+    ['EVENT', 'ACCOUNT', 'TYPE', 'CUSTOMER', 'STATE', 'REASON', 'LIFE', 'TRIES', 'RECEIVED'],
+    (each) => [
+      each.event_id,
+      each.account,
+      each.type,
+      each.customer_id,
+      each.status,
+      each.reason,
+      each.epoch,
+      each.attempts,
+      toIso(each.received_at),
+    ],
+  )
 
 export const renderDead = (data: DataOf<'dead-list'>): string[] =>
-  data.length === 0
-    ? ['No dead letters.']
-    : table(
-        ['EVENT', 'ACCOUNT', 'TYPE', 'REASON', 'LIFE', 'DEAD SINCE', 'WHAT TO DO'],
-        data.map((each) => [
-          each.event_id,
-          each.account,
-          each.type,
-          each.reason,
-          each.epoch,
-          toIso(each.dead_letter_at),
-          each.todo,
-        ]),
-      )
+  listed(
+    data,
+    'No dead letters.',
+    ['EVENT', 'ACCOUNT', 'TYPE', 'REASON', 'LIFE', 'DEAD SINCE', 'WHAT TO DO'],
+    (each) => [
+      each.event_id,
+      each.account,
+      each.type,
+      each.reason,
+      each.epoch,
+      toIso(each.dead_letter_at),
+      each.todo,
+    ],
+  )
 
 export const renderGroups = (data: DataOf<'dead-groups'>): string[] =>
-  data.length === 0
-    ? ['No dead letters.']
-    : table(
-        ['DEAD', 'CUSTOMERS', 'ACCOUNT', 'REASON', 'TYPE', 'OLDEST', 'EXAMPLE', 'WHAT TO DO'],
-        data.map((each) => [
-          each.dead,
-          each.customers,
-          each.account,
-          each.reason,
-          each.type,
-          toIso(each.oldest_at),
-          each.example,
-          each.todo,
-        ]),
-      )
+  listed(
+    data,
+    'No dead letters.',
+    ['DEAD', 'CUSTOMERS', 'ACCOUNT', 'REASON', 'TYPE', 'OLDEST', 'EXAMPLE', 'WHAT TO DO'],
+    (each) => [
+      each.dead,
+      each.customers,
+      each.account,
+      each.reason,
+      each.type,
+      toIso(each.oldest_at),
+      each.example,
+      each.todo,
+    ],
+  )
 
 export const renderEvent = ({ event, attempts, trail }: DataOf<'events-show'>): string[] => {
   const facts: [string, string | number | null][] = [
@@ -176,21 +176,21 @@ export const subscriptionText = (subscription: Subscription): string => {
 }
 
 export const renderFindings = (data: DataOf<'findings-list'>): string[] =>
-  data.length === 0
-    ? ['No findings.']
-    : table(
-        ['FINDING', 'ACCOUNT', 'CODE', 'SUBJECT', 'FIRST SEEN', 'TIMES', 'SEEN BY', 'DETAIL'],
-        data.map((each) => [
-          each.finding_id,
-          each.account,
-          each.code,
-          each.subject,
-          toIso(each.first_seen_at),
-          each.seen,
-          each.acked_by,
-          JSON.stringify(each.detail),
-        ]),
-      )
+  listed(
+    data,
+    'No findings.',
+    ['FINDING', 'ACCOUNT', 'CODE', 'SUBJECT', 'FIRST SEEN', 'TIMES', 'SEEN BY', 'DETAIL'],
+    (each) => [
+      each.finding_id,
+      each.account,
+      each.code,
+      each.subject,
+      toIso(each.first_seen_at),
+      each.seen,
+      each.acked_by,
+      JSON.stringify(each.detail),
+    ],
+  )
 
 export const renderQueues = (data: DataOf<'queue'>): string[] =>
   table(

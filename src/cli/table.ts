@@ -14,6 +14,14 @@ export const table = (
   )
 }
 
+/** A table of what there is, or the sentence that says that there is nothing. */
+export const listed = <Row>(
+  rows: readonly Row[],
+  nothing: string,
+  head: readonly string[],
+  cells: (row: Row) => readonly (string | number | null)[],
+): string[] => (rows.length === 0 ? [nothing] : table(head, rows.map(cells)))
+
 /** "3 h", "2 d": how long ago, roughly. */
 export const age = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1_000))

@@ -11,6 +11,19 @@ const keys = (events: readonly EventKey[]) =>
     ['text', 'text'],
   )
 
+/** How the last attempt of `event` ended. */
+const lastOutcome = sql.fragment`
+  (
+    select attempt.outcome
+    from goodstanding.event_attempts attempt
+    where attempt.account = event.account
+      and attempt.event_id = event.event_id
+      and attempt.epoch = event.epoch
+    order by attempt.attempt_id desc
+    limit 1
+  ) as last`
+const last = z.enum(['done', 'retry', 'deferred', 'postponed', 'dead']).nullable()
+
 const stateRow = sql.type(
   z.strictObject({
     account: z.string(),
@@ -19,7 +32,7 @@ const stateRow = sql.type(
     /** Does the stamp of the delivery that waits still stand? */
     stamped: z.boolean(),
     /** How the last attempt ended; null before the first. */
-    last: z.enum(['done', 'retry', 'deferred', 'postponed', 'dead']).nullable(),
+    last,
   }),
 )
 export type AckState = Awaited<ReturnType<typeof findAckStates>>[number]
@@ -30,15 +43,7 @@ export const findAckStates = (db: Queries, events: readonly EventKey[]) =>
     select event.account, event.event_id,
       event.processed_at is not null or event.dead_letter_at is not null as settled,
       event.ack_wait_until is not null as stamped,
-      (
-        select attempt.outcome
-        from goodstanding.event_attempts attempt
-        where attempt.account = event.account
-          and attempt.event_id = event.event_id
-          and attempt.epoch = event.epoch
-        order by attempt.attempt_id desc
-        limit 1
-      ) as last
+      ${lastOutcome}
     from ${keys(events)} as asked (account, event_id)
     join goodstanding.billing_events event using (account, event_id)
   `)
@@ -50,7 +55,7 @@ const joinRow = sql.type(
     awaited: z.boolean(),
     /** Due only after so long. */
     wait_ms: z.number(),
-    last: z.enum(['done', 'retry', 'deferred', 'postponed', 'dead']).nullable(),
+    last,
     job_id: z.string().nullable(),
   }),
 )
@@ -62,15 +67,7 @@ export const findForJoin = (tx: Transaction, { account, eventId }: EventKey) =>
       coalesce(event.ack_wait_until > goodstanding.clock(), false) as awaited,
       greatest(0, coalesce(extract(epoch from event.next_attempt_at - goodstanding.clock()) * 1000, 0))::float8
         as wait_ms,
-      (
-        select attempt.outcome
-        from goodstanding.event_attempts attempt
-        where attempt.account = event.account
-          and attempt.event_id = event.event_id
-          and attempt.epoch = event.epoch
-        order by attempt.attempt_id desc
-        limit 1
-      ) as last,
+      ${lastOutcome},
       event.job_id
     from goodstanding.billing_events event
     where event.account = ${account}

@@ -86,21 +86,26 @@ export const openReader = (
       const ask = () => client.testHelpers.testClocks.retrieve(id)
       return (await one('test_clocks', 'test_helpers.test_clock', ask))?.frozen_time ?? null
     },
-    liveSubscriptions: async (after) => {
-      const answer = await call('subscriptions', () =>
-        client.subscriptions.list({ limit: PAGE, ...from(after) }),
-      )
-      return { subscriptions: elementsOf('subscription', answer), more: answer.has_more }
-    },
-    eventsSince: async (since, after) => {
-      const created = { gte: Math.floor(since / SECOND_MS) }
-      const answer = await call('events', () => client.events.list({ created, limit: PAGE, ...from(after) }))
-      return { events: elementsOf('event', answer), more: answer.has_more }
-    },
+    ...wholeLists(client, call),
     accountId: async () =>
       checked('account', await call('account', () => client.accounts.retrieveCurrent())).id,
   }
 }
+
+/** Page by page, for those who look at a whole account. */
+const wholeLists = (client: Stripe, call: Call): Pick<StripeReader, 'liveSubscriptions' | 'eventsSince'> => ({
+  liveSubscriptions: async (after) => {
+    const answer = await call('subscriptions', () =>
+      client.subscriptions.list({ limit: PAGE, ...from(after) }),
+    )
+    return { subscriptions: elementsOf('subscription', answer), more: answer.has_more }
+  },
+  eventsSince: async (since, after) => {
+    const created = { gte: Math.floor(since / SECOND_MS) }
+    const answer = await call('events', () => client.events.list({ created, limit: PAGE, ...from(after) }))
+    return { events: elementsOf('event', answer), more: answer.has_more }
+  },
+})
 
 type Call = <T>(endpoint: Endpoint, ask: () => Promise<T>) => Promise<T>
 type After = { starting_after?: string }

@@ -1,7 +1,7 @@
 // The six things that go wrong in a shift: what happens, how it is found, explained and repaired.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { hurry } from '../harness/time-travel.ts'
-import { until } from '../harness/service.ts'
+import { until, untilStopped } from '../harness/service.ts'
 import type { Shift } from './shift.ts'
 
 export type Incident = { title: string; play: (shift: Shift) => Promise<void> }
@@ -37,15 +37,7 @@ const wrongPrices: Incident = {
   play: async (shift) => {
     sell(shift, 'echo', 'price_team')
     await shift.sim.delivery.flush()
-    await until(
-      'its events wait or died',
-      async () =>
-        (
-          await shift.query(
-            "select 1 from goodstanding.billing_events where reason = 'unmapped_stripe_price'",
-          )
-        ).length > 0,
-    )
+    await untilStopped(shift, 'unmapped_stripe_price')
     shift.tell('Nobody looks for a day; the attempts are used up.')
     await exhaust(shift)
     await until('all of them are settled or dead', async () => {
@@ -88,12 +80,7 @@ const unlinked: Incident = {
   play: async (shift) => {
     const customer = sell(shift, null, 'price_basic')
     await shift.sim.delivery.flush()
-    await until(
-      'its events wait',
-      async () =>
-        (await shift.query("select 1 from goodstanding.billing_events where reason = 'customer_not_linked'"))
-          .length > 0,
-    )
+    await untilStopped(shift, 'customer_not_linked')
     await shift.expect(['customers', 'list', '--unlinked'], new RegExp(customer))
     await shift.expect(['why', 'fern', 'export'], /Nobody ever named a tenant fern/)
     await shift.act(['link', 'fern', customer], 'sold by phone, see ticket 4711', /is fern \(linked\)/)
@@ -158,7 +145,7 @@ const poison: Incident = {
       ...event,
       id: 'evt_poison',
       data: { object: { object: 'price' } },
-    } as never)
+    })
     await until('it is dead', async () => (await deadIds(shift)).length > 0)
     await shift.expect(['status'], /1 dead letters/)
     await shift.expect(['dead', 'list'], /evt_poison.*unrecognized_stripe_payload/)

@@ -9,6 +9,8 @@ const SHOWN_LINES = 8
 const WIDTH = 150
 const SIGNED = ['--operator', 'ada', '--yes', '--reason']
 
+type Say = (line: string) => void
+
 export type Shift = Stand & {
   shop: ReturnType<StripeSim['account']>
   title: (text: string) => void
@@ -28,42 +30,69 @@ export type Shift = Stand & {
   right: () => boolean
 }
 
-export const openShift = (stand: Stand, say: (line: string) => void): Shift => {
-  const { sim, replicas } = stand
-  const [first] = replicas
-  const shop = sim.account(ACCOUNT.name)
+export const openShift = (stand: Stand, say: Say): Shift => {
+  const [first] = stand.replicas
   let wrong = 0
   const note = (ok: boolean, what: string) => {
     if (ok) return
     wrong += 1
     say(`  NOT AS IT SHOULD BE: ${what}`)
   }
+  return {
+    ...stand,
+    shop: stand.sim.account(ACCOUNT.name),
+    title: (text) => say(`\n${text}`),
+    tell: (text) => say(`  ${text}`),
+    ...commands(stand, say, note),
+    access: async (tenant, plan) => {
+      const { body } = await first.read(tenant)
+      say(`  ${tenant} has the plan ${String(body['plan'])}.`)
+      note(body['plan'] === plan, `${tenant} should have ${plan}`)
+    },
+    deliver: () => deliver(stand),
+    customers: () => firstCustomers(stand, say),
+    right: () => wrong === 0,
+  }
+}
+
+const deliver = async ({ sim, replicas: [first] }: Stand) => {
+  await sim.delivery.flush()
+  await first.settle(60_000)
+}
+
+const firstCustomers = async (stand: Stand, say: Say) => {
+  const shop = stand.sim.account(ACCOUNT.name)
+  for (const tenant of ['acme', 'bolt', 'crux', 'dune']) {
+    const { id } = shop.customer({ metadata: { tenant_id: tenant } })
+    shop.subscribe(id, { items: [{ price: 'price_pro', quantity: 2 }] })
+  }
+  await deliver(stand)
+  await until('all have access', async () => (await stand.replicas[0].read('dune')).body['plan'] === 'pro')
+  say('Four tenants have bought; two replicas receive, answer and work. The shift begins.')
+}
+
+type Note = (ok: boolean, what: string) => void
+
+const commands = (
+  { replicas: [first], databaseUrl }: Stand,
+  say: Say,
+  note: Note,
+): Pick<Shift, 'expect' | 'waitFor' | 'act' | 'exported'> => {
   const run = async (argv: readonly string[]): Promise<string> => {
     const lines: string[] = []
     const out = {
       result: (line: string) => void lines.push(line),
       problem: (line: string) => void lines.push(line),
     }
-    await runCommand(argv, { env: { ...first.env, DATABASE_URL: stand.databaseUrl }, out, now: Date.now })
+    await runCommand(argv, { env: { ...first.env, DATABASE_URL: databaseUrl }, out, now: Date.now })
     return lines.join('\n')
   }
-  const show = (argv: readonly string[], said: string) => {
-    say(`  $ goodstanding ${argv.map((word) => (/\s/.test(word) ? JSON.stringify(word) : word)).join(' ')}`)
-    const lines = said.split('\n')
-    for (const line of lines.slice(0, SHOWN_LINES)) say(`    ${line.slice(0, WIDTH)}`)
-    if (lines.length > SHOWN_LINES) say(`    … ${lines.length - SHOWN_LINES} lines more`)
-  }
   const check = (argv: readonly string[], said: string, match: RegExp) => {
-    show(argv, said)
+    show(say, argv, said)
     note(match.test(said), `${argv.join(' ')} should say ${match}`)
     return said
   }
-  const settle = () => first.settle(60_000)
   return {
-    ...stand,
-    shop,
-    title: (text) => say(`\n${text}`),
-    tell: (text) => say(`  ${text}`),
     expect: async (argv, match) => check(argv, await run(argv), match),
     waitFor: async (argv, match) => {
       let said = await run(argv)
@@ -77,25 +106,6 @@ export const openShift = (stand: Stand, say: (line: string) => void): Shift => {
       const all = [...argv, ...SIGNED, reason]
       return check(all, await run(all), match)
     },
-    access: async (tenant, plan) => {
-      const { body } = await first.read(tenant)
-      say(`  ${tenant} has the plan ${String(body['plan'])}.`)
-      note(body['plan'] === plan, `${tenant} should have ${plan}`)
-    },
-    deliver: async () => {
-      await sim.delivery.flush()
-      await settle()
-    },
-    customers: async () => {
-      for (const tenant of ['acme', 'bolt', 'crux', 'dune']) {
-        const { id } = shop.customer({ metadata: { tenant_id: tenant } })
-        shop.subscribe(id, { items: [{ price: 'price_pro', quantity: 2 }] })
-      }
-      await sim.delivery.flush()
-      await settle()
-      await until('all have access', async () => (await first.read('dune')).body['plan'] === 'pro')
-      say('Four tenants have bought; two replicas receive, answer and work. The shift begins.')
-    },
     exported: async () => {
       const lines = (await run(['audit', 'export'])).split('\n')
       const kinds = new Set(lines.map((line) => (JSON.parse(line) as { source: string }).source))
@@ -105,6 +115,12 @@ export const openShift = (stand: Stand, say: (line: string) => void): Shift => {
         'the export should hold what people and the program did',
       )
     },
-    right: () => wrong === 0,
   }
+}
+
+const show = (say: Say, argv: readonly string[], said: string) => {
+  say(`  $ goodstanding ${argv.map((word) => (/\s/.test(word) ? JSON.stringify(word) : word)).join(' ')}`)
+  const lines = said.split('\n')
+  for (const line of lines.slice(0, SHOWN_LINES)) say(`    ${line.slice(0, WIDTH)}`)
+  if (lines.length > SHOWN_LINES) say(`    … ${lines.length - SHOWN_LINES} lines more`)
 }

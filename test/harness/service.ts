@@ -86,6 +86,16 @@ export const until = async (
   }
 }
 
+/** Until an event is stopped by this reason: it waits for it, or died of it. */
+export const untilStopped = ({ query }: { query: Query }, reason: string): Promise<void> =>
+  until(`an event is stopped by ${reason}`, async () => {
+    const rows = await query(
+      'select 1 from goodstanding.billing_events where reason = $1 and processed_at is null',
+      [reason],
+    )
+    return rows.length > 0
+  })
+
 /** Opens the service on a free port, the worker not yet running; Stripe delivers to it by hand (`deliver`). */
 export const openService = async (options: ServiceOptions): Promise<Service> => {
   const { sim, query } = options

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts'
 import { capturedLog } from './log-capture.ts'
 import { ACCOUNT, openService, type Service, type ServiceOptions } from './service.ts'
 
-export { ACCOUNT, CATALOG, until } from './service.ts'
+export { ACCOUNT, CATALOG, until, untilStopped } from './service.ts'
 
 export type WorldOptions = Partial<Pick<ServiceOptions, 'catalog' | 'keyless' | 'env'>> & {
   accounts?: SimAccount[]

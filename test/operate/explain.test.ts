@@ -1,7 +1,7 @@
 // Support's way: why X has no access, and what happened to it, by the real commands against a real world.
 import { expect, test } from 'vitest'
 import { answerOf, cliOf, SIGNED } from '../harness/cli.ts'
-import { openWorld, signUp, until } from '../harness/world.ts'
+import { openWorld, signUp, untilStopped } from '../harness/world.ts'
 
 test('why says what holds now, what Stripe would change, and what was believed before', async () => {
   const world = await openWorld()
@@ -62,12 +62,7 @@ test('prices that no plan names are listed with who has them and what waits for 
   const { id } = world.shop.customer({ metadata: { tenant_id: 'acme' } })
   world.shop.subscribe(id, { items: [{ price: 'price_unmapped' }] })
   await world.sim.delivery.flush()
-  await until(
-    'it is deferred',
-    async () =>
-      (await world.query("select 1 from goodstanding.billing_events where reason = 'unmapped_stripe_price'"))
-        .length > 0,
-  )
+  await untilStopped(world, 'unmapped_stripe_price')
 
   expect(await cli('catalog', 'unmapped')).toMatchObject({
     code: 3,

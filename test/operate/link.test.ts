@@ -1,19 +1,14 @@
 // Whose customer it is, as an operator says it: link, unlink, and replace, each recorded, none by accident.
 import { expect, test } from 'vitest'
 import { cliOf, SIGNED } from '../harness/cli.ts'
-import { ACCOUNT, openWorld, seatsOf, signUp, until, type World } from '../harness/world.ts'
+import { ACCOUNT, openWorld, seatsOf, signUp, untilStopped, type World } from '../harness/world.ts'
 
 const planOf = async (world: World, tenant: string) => (await world.read(tenant)).body['plan']
 const nameless = async (world: World, quantity = 2) => {
   const { id } = world.shop.customer()
   world.shop.subscribe(id, { items: [{ price: 'price_pro', quantity }] })
   await world.sim.delivery.flush()
-  await until(
-    'its events wait',
-    async () =>
-      (await world.query("select 1 from goodstanding.billing_events where reason = 'customer_not_linked'"))
-        .length > 0,
-  )
+  await untilStopped(world, 'customer_not_linked')
   return id
 }
 const verbs = ({ query }: World) =>
