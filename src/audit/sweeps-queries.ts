@@ -1,5 +1,5 @@
-// SQL of the sweeps and of the processes that run them: who runs which, how far it came, what it found. Times are the database's own, not the rules' clock:
-// a sweep is due by real time.
+// SQL of the sweeps and of the processes that run them: who runs which, how far it came, what it found. Times are the
+// database's own, not the rules' clock: a sweep is due by real time.
 import { sql } from 'slonik'
 import { z } from 'zod'
 import type { Queries } from '../postgres/pool.ts'

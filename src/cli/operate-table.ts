@@ -22,7 +22,7 @@ const CHECKED: [string, string] = ['--checked <what>', 'what Stripe showed, wher
 
 /** Commands that only look. */
 export const LOOKING: CommandRow[] = [
-  { path: 'status', operation: 'status' },
+  { path: 'status', operation: 'status', example: 'status --json' },
   {
     path: 'events list',
     operation: 'events-list',
@@ -37,13 +37,25 @@ export const LOOKING: CommandRow[] = [
     ],
     example: 'events list --state pending --customer cus_1',
   },
-  { path: 'events show', operation: 'events-show', args: [EVENT], options: [ACCOUNT] },
+  {
+    path: 'events show',
+    operation: 'events-show',
+    args: [EVENT],
+    options: [ACCOUNT],
+    example: 'events show evt_1',
+  },
   {
     path: 'dead list',
     operation: 'dead-list',
     options: [ACCOUNT, ['--reason <code>', 'which died of this'], LIMIT],
   },
-  { path: 'dead show', operation: 'dead-show', args: [EVENT], options: [ACCOUNT] },
+  {
+    path: 'dead show',
+    operation: 'dead-show',
+    args: [EVENT],
+    options: [ACCOUNT],
+    example: 'dead show evt_1',
+  },
   { path: 'dead groups', operation: 'dead-groups' },
   {
     path: 'customer show',
@@ -83,7 +95,7 @@ export const LOOKING: CommandRow[] = [
     options: [['--tenant <name>', 'of whom'], ['--all', 'past ones, too'], LIMIT],
   },
   { path: 'drift list', operation: 'drift-list', options: [LIMIT] },
-  { path: 'drift show', operation: 'drift-show', args: [['run', 'its number']] },
+  { path: 'drift show', operation: 'drift-show', args: [['run', 'its number']], example: 'drift show 7' },
   {
     path: 'audit list',
     operation: 'audit-list',
@@ -115,7 +127,12 @@ export const ACTING: CommandRow[] = [
     looks: true,
     example: 'resolve evt_1 --discard --operator ada --reason "a test that went to production"',
   },
-  { path: 'findings ack', operation: 'findings-ack', args: [['finding', 'its number']] },
+  {
+    path: 'findings ack',
+    operation: 'findings-ack',
+    args: [['finding', 'its number']],
+    example: 'findings ack 3 --operator ada --reason "told the customer"',
+  },
   {
     path: 'link',
     operation: 'link',
@@ -148,19 +165,45 @@ export const ACTING: CommandRow[] = [
     ],
     example: 'grant add acme sso --until 2027-02-01T00:00:00Z --operator ada --reason "goodwill"',
   },
-  { path: 'grant revoke', operation: 'grant-revoke', args: [['grant', 'its number']] },
+  {
+    path: 'grant revoke',
+    operation: 'grant-revoke',
+    args: [['grant', 'its number']],
+    example: 'grant revoke 4 --operator ada --reason "no longer needed"',
+  },
   {
     path: 'hold revocations',
     operation: 'hold-revocations',
     options: [['--until <time>', 'until then nobody loses access'], ACCOUNT],
     example: 'hold revocations --until 2027-01-31T18:00:00Z --operator ada --reason "Stripe answers oddly"',
   },
-  { path: 'hold end', operation: 'hold-end', options: [ACCOUNT] },
-  { path: 'activate', operation: 'activate', args: [['account', 'its name']] },
+  {
+    path: 'hold end',
+    operation: 'hold-end',
+    options: [ACCOUNT],
+    example: 'hold end --operator ada --reason "Stripe is well again"',
+  },
+  {
+    path: 'activate',
+    operation: 'activate',
+    args: [['account', 'its name']],
+    example: 'activate eu --operator ada --reason "rollout checked"',
+  },
   { path: 'account pause', operation: 'account-pause', args: [['account', 'its name']] },
   { path: 'account resume', operation: 'account-resume', args: [['account', 'its name']] },
-  { path: 'drift approve', operation: 'drift-approve', args: [['run', 'its number']] },
-  { path: 'erase', operation: 'erase', args: [WHOM], options: [ACCOUNT] },
+  {
+    path: 'drift approve',
+    operation: 'drift-approve',
+    args: [['run', 'its number']],
+    example: 'drift approve 7 --operator ada --reason "they did cancel, see ticket 12"',
+  },
+  {
+    path: 'erase',
+    operation: 'erase',
+    args: [WHOM],
+    options: [ACCOUNT],
+    example: 'erase cus_1 --operator ada --reason "request of 3 December"',
+  },
 ]
 
 /** Commands that look with one option and act with another. */

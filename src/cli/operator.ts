@@ -13,6 +13,7 @@ import { SECOND_MS, type Instant } from '../time.ts'
 import { readCatalog } from './catalog-file.ts'
 import { withDatabaseUrl } from './database-url.ts'
 import type { Out } from './program.ts'
+import { requireSchema } from './schema.ts'
 
 type Around = { out: Out; now: () => Instant; dryRun: boolean }
 
@@ -23,6 +24,7 @@ export const withParts = (
   work: (parts: Parts) => Promise<number>,
 ): Promise<number> =>
   withDatabaseUrl(config, out.problem, async (url) => {
+    await requireSchema(url)
     const database = await openDatabase({
       url,
       name: 'goodstanding-operator',

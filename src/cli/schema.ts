@@ -1,5 +1,6 @@
 // `schema apply` and `schema status`: the only commands that change, or only compare, the database's shape.
 import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
 import { EXIT } from '../exit.ts'
 import { applySchema as apply, schemaStatus as compare, type SchemaStatus } from '../postgres/schema.ts'
 import { withDatabaseUrl } from './database-url.ts'
@@ -33,4 +34,13 @@ export const describeSchema = (status: SchemaStatus): string => {
     case 'ahead':
       return `The schema is newer than this release (unknown: ${status.unknown.join(', ')}). Deploy the newer goodstanding.`
   }
+}
+
+/** Refuses a database whose schema is not this release's, and says what to do. */
+export const requireSchema = async (url: string): Promise<void> => {
+  const status = await compare(url)
+  if (status.kind === 'current') return
+  throw new AppError(status.kind === 'behind' ? 'schema/behind' : 'schema/ahead', {
+    todo: describeSchema(status),
+  })
 }

@@ -1,15 +1,14 @@
 // `serve`: the running service. Refuses a schema that it does not know; ends by draining, with exit code 0.
 import type { Config } from '../config.ts'
-import { AppError } from '../errors.ts'
 import { EXIT } from '../exit.ts'
 import { createLog, type Log } from '../log.ts'
 import { openMetrics, type Metrics } from '../metrics.ts'
-import { applySchema, schemaStatus } from '../postgres/schema.ts'
+import { applySchema } from '../postgres/schema.ts'
 import { openRuntime, type Runtime } from '../runtime.ts'
 import { createApp, listen, type Listening } from '../server.ts'
 import { SECOND_MS } from '../time.ts'
 import { openDatabaseUrl } from './database-url.ts'
-import { describeSchema } from './schema.ts'
+import { requireSchema } from './schema.ts'
 
 const HTTP_GRACE_MS = 10 * SECOND_MS
 
@@ -20,12 +19,7 @@ export const serve = async (config: Config): Promise<number> => {
   const database = await openDatabaseUrl(config, (line) => log.info(line))
   try {
     if (database.embedded) await applySchema(database.url, (line) => log.info(line))
-    const status = await schemaStatus(database.url)
-    if (status.kind !== 'current') {
-      throw new AppError(status.kind === 'behind' ? 'schema/behind' : 'schema/ahead', {
-        todo: describeSchema(status),
-      })
-    }
+    await requireSchema(database.url)
     await run(config, database.url, { log, metrics })
     return EXIT.ok
   } finally {

@@ -14,7 +14,7 @@ export type ReadFeature = {
   /** ISO times; `until` null where no end is known. */
   from: string | null
   until: string | null
-  /** `final`: it ends then. `recheck`: paid through, Stripe is read again then. `stale`: past that, borne until then. `held`: kept by a hold. */
+  /** `final`: it ends then. `recheck`: paid through, Stripe is read again then. `stale`: past that, borne; `held`: kept. */
   until_kind: FeatureRow['until_kind']
   /** Each source that grants it, the highest rank first. */
   because: FeatureRow['because']

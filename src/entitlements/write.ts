@@ -8,7 +8,7 @@ import { DECISION_VERSION } from './decide.ts'
 import { earliest, type Instant } from '../time.ts'
 import { diff, equal, isHeld } from './diff.ts'
 import type { Decision, Entitlement, Finding, Invoice, Snapshot, Subscription } from './model.ts'
-import { itemsLosing } from './outlook.ts'
+import { rowsToKeep } from './outlook.ts'
 import { saveInvoices, saveMapping } from './queries.ts'
 import {
   findRevocationHold,
@@ -100,12 +100,10 @@ const writeEntitlements = async (
   { tenantId, cause, decision, catalogHash, previousCatalogHash, staleGraceHours }: Decided,
 ): Promise<{ changed: boolean; heldUntil: Instant | null }> => {
   const current = await loadEntitlements(tx, key)
-  const desired = decision.entitlements
-  const held = [
-    ...decision.held,
-    ...(await heldBack(tx, key, { current, desired, held: decision.held, cause })),
-  ]
-  const { put, remove, changes } = diff({ current, desired, held })
+  const both = { current, desired: decision.entitlements, held: decision.held }
+  const keep = await heldBack(tx, key, { ...both, cause })
+  const replaced = both.desired.filter((row) => !keep.some((kept) => isSameRow(kept, row)))
+  const { put, remove, changes } = diff({ ...both, desired: [...replaced, ...keep] })
   await removeEntitlements(tx, key, remove)
   await putEntitlements(tx, { ...key, tenantId, staleGraceHours, rows: put })
   await insertHistory(tx, { ...key, tenantId, cause, changes })
@@ -115,22 +113,28 @@ const writeEntitlements = async (
   for (const [priceId, plan] of Object.entries(decision.mappings).toSorted(byFirst)) {
     await saveMapping(tx, { account: key.account, priceId, plan })
   }
-  const kept = current.filter((row) => isHeld(row, held))
+  const kept = [...current.filter((row) => isHeld(row, decision.held)), ...keep]
   return { changed: changes.length > 0, heldUntil: earliest(...kept.map((row) => row.recheckAt)) }
 }
 
 type Both = { current: readonly Entitlement[]; desired: readonly Entitlement[]; held: readonly string[] }
 
-/** Items that stay as they are because an operator holds revocations; when the hold ends they are decided again. */
-const heldBack = async (tx: Transaction, key: CustomerKey, { cause, ...both }: Both & { cause: string }) => {
+const isSameRow = (a: Entitlement, b: Entitlement) => a.itemId === b.itemId && a.feature === b.feature
+
+/** Rows that stay as they are because an operator holds revocations; when the hold ends they are decided again. */
+const heldBack = async (
+  tx: Transaction,
+  key: CustomerKey,
+  { current, desired, held, cause }: Both & { cause: string },
+): Promise<Entitlement[]> => {
   const finding = { account: key.account, code: 'revocation_held', subject: key.customerId }
-  const losing = itemsLosing(both.current, both.desired, both.held)
-  const holds = losing.length > 0 && (await findRevocationHold(tx, key.account))
-  if (!holds) {
+  const losing = rowsToKeep(current, desired, held)
+  if (losing.length === 0 || !(await findRevocationHold(tx, key.account))) {
     await resolveFinding(tx, { ...finding, by: cause })
     return []
   }
-  await noteFinding(tx, { ...finding, detail: { items: losing.join(', ') } })
+  const features = [...new Set(losing.map(({ feature }) => feature))].toSorted().join(', ')
+  await noteFinding(tx, { ...finding, detail: { features } })
   return losing
 }
 

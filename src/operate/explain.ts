@@ -149,7 +149,11 @@ const lookLive = async (
       return { kind: 'differs', would: `nothing can follow from it (${seen.reason})` }
     if (seen.kind === 'vanished')
       return { kind: 'differs', would: `it does not know ${seen.subscriptionIds.join(', ')}` }
-    return seen.changes ? { kind: 'differs', would: toldOf(seen.outlook) } : { kind: 'agrees' }
+    const { gains, losses, renamed } = seen.outlook
+    // Dates alone are no disagreement: each read moves some.
+    return gains.length + losses.length + renamed.length > 0
+      ? { kind: 'differs', would: toldOf(seen.outlook) }
+      : { kind: 'agrees' }
   } catch (error) {
     return { kind: 'unknown', why: unreadable(error) }
   }

@@ -96,6 +96,21 @@ test('a hold grants nothing new, and gives nothing back that had ended before', 
   expect(await planOf(world, 'fresh')).toBe('pro')
 })
 
+test('under a hold a downgrade that is also an upgrade keeps what would be lost and gives what is new', async () => {
+  const world = await openWorld()
+  const { id } = await signUp(world)
+  await world.settle()
+  await cliOf(world)('hold', 'revocations', '--until', at(1), ...SIGNED)
+  world.shop.updateSubscription(id, { items: [{ price: 'price_pro', quantity: 7 }] })
+  await world.deliver()
+  expect((await world.read('acme')).body['seats']).toBe(7)
+  world.shop.updateSubscription(id, { items: [{ price: 'price_basic', quantity: 7 }] })
+  await world.deliver()
+
+  expect(await planOf(world)).toBe('pro')
+  expect(await featuresOf(world)).toEqual(['export', 'seats', 'sso'])
+})
+
 test('an end that passes under a hold is not applied until the hold is over', async () => {
   const world = await openWorld()
   const cli = cliOf(world)

@@ -1,7 +1,7 @@
 // What somebody would gain and lose, as a table.
 import { describe, expect, test } from 'vitest'
 import type { Entitlement } from '../../src/entitlements/model.ts'
-import { itemsLosing, outlookOf } from '../../src/entitlements/outlook.ts'
+import { outlookOf, rowsToKeep } from '../../src/entitlements/outlook.ts'
 
 const row = (
   itemId: string,
@@ -64,6 +64,18 @@ describe('an outlook', () => {
     ['a flag that is false gives nothing', [row('si_1', 'sso', false)], [], {}],
     ['a flag falls', [row('si_1', 'sso', true)], [row('si_1', 'sso', false)], { losses: ['sso'] }],
     [
+      'a lower plan',
+      [row('si_1', '$plan', 'pro')],
+      [row('si_1', '$plan', 'basic', { rank: 10 })],
+      { losses: ['$plan'] },
+    ],
+    [
+      'a higher plan',
+      [row('si_1', '$plan', 'basic', { rank: 10 })],
+      [row('si_1', '$plan', 'pro')],
+      { gains: ['$plan'] },
+    ],
+    [
       'another plan of the same features',
       [row('si_1', '$plan', 'pro')],
       [row('si_1', '$plan', 'max')],
@@ -87,9 +99,10 @@ describe('an outlook', () => {
   })
 })
 
-test('the items whose rows must stay so that nothing is lost, and no others', () => {
-  const current = [row('si_1', 'sso', true), row('si_2', 'export', true), ended('si_3', 'sso', true)]
+test('the rows that must stay so that nothing is lost, and no others', () => {
+  const lost = row('si_1', 'sso', true)
+  const current = [lost, row('si_2', 'export', true), ended('si_3', 'sso', true), row('si_1', 'seats', 2)]
 
-  expect(itemsLosing(current, [row('si_2', 'export', true)], [])).toEqual(['si_1'])
-  expect(itemsLosing(current, current, [])).toEqual([])
+  expect(rowsToKeep(current, [row('si_2', 'export', true), row('si_1', 'seats', 5)], [])).toEqual([lost])
+  expect(rowsToKeep(current, current, [])).toEqual([])
 })
