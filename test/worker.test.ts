@@ -1,7 +1,7 @@
 // The worker's loop: how fast it wakes, what it leaves alone, how it ends, what it says.
 import { expect, test } from 'vitest'
 import pg from 'pg'
-import { sweepLostJobs } from '../src/inbox/sweep.ts'
+import { resendLost } from '../src/inbox/sweep.ts'
 import { forgetLog, loggedLines } from './harness/log-capture.ts'
 import { openWorld, pending, seatsOf, signUp, until } from './harness/world.ts'
 
@@ -183,8 +183,8 @@ test('a job that was lost is sent again by the sweep; one that waits is not', as
   const { api, queue, log } = world.runtime.context
   const lost = (await pending(world)) - 1
 
-  expect(await sweepLostJobs({ work: api, queue, log }, ['default'])).toBe(lost)
-  expect(await sweepLostJobs({ work: api, queue, log }, ['default'])).toBe(0)
+  expect((await resendLost({ work: api, queue, log }, 'default')).sent).toBe(lost)
+  expect((await resendLost({ work: api, queue, log }, 'default')).sent).toBe(0)
   await world.startWorker()
   await world.settle()
 

@@ -2,7 +2,7 @@
 
 create table goodstanding.sweeps (
   account text not null,
-  name text not null check (name in ('catchup', 'retention', 'drift', 'ends')),
+  name text not null check (name in ('catchup', 'retention', 'drift', 'ends', 'lost_jobs')),
   due_at timestamptz not null,
   started_at timestamptz,
   ended_at timestamptz,

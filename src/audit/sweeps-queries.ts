@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Queries } from '../postgres/pool.ts'
 import { toIso, type Instant } from '../time.ts'
 
-export type SweepKey = { account: string; name: 'catchup' | 'retention' | 'drift' | 'ends' }
+export type SweepKey = { account: string; name: 'catchup' | 'retention' | 'drift' | 'ends' | 'lost_jobs' }
 
 const claimed = sql.type(
   z.strictObject({

@@ -38,6 +38,7 @@ export const renderStatus = (data: DataOf<'status'>): string[] => {
   return [
     data.verdict,
     ...table(ACCOUNT_HEAD, accounts),
+    ...(data.active > 0 ? [`${data.active} attempts are under way.`] : []),
     ...(sweeps.length > 0 ? ['', ...table(['ACCOUNT', 'SWEEP', 'LAST RUN', 'RESULT'], sweeps)] : []),
     ...(workers.length > 0 ? ['', ...table(['WORKER', 'VERSION', 'SEEN', 'STATE'], workers)] : []),
     ...data.revocation_holds.map(

@@ -20,6 +20,7 @@ import { fanOut, recordMoneyBack, resolveCustomer } from './other-effects.ts'
 import { attemptFromPayload } from './payload.ts'
 import { reconcileCustomer } from './reconcile-customer.ts'
 import { ALERT_AT_ATTEMPT, settle, type Settled } from './settle.ts'
+import { tellSettled } from './tell.ts'
 
 export type Processed = { how: Settled | 'noop'; reason: string | null }
 
@@ -33,22 +34,18 @@ export const processEvent = async (ctx: WorkerContext, tx: Transaction, claim: C
     await ctx.queue.complete(tx, claim, { code: 'not_pending' })
     return { how: 'noop', reason: 'not_pending' }
   }
-  const facts = {
-    account: event.account,
-    event_id: event.event_id,
-    type: event.type,
-    attempts: event.attempts + 1,
+  if (event.attempts + 1 === ALERT_AT_ATTEMPT) {
+    const { account, event_id, type } = event
+    ctx.log.error(
+      { account, event_id, type, attempts: ALERT_AT_ATTEMPT, alert: 'attempt_5' },
+      'inbox.attempt',
+    )
   }
-  if (event.attempts + 1 === ALERT_AT_ATTEMPT)
-    ctx.log.error({ ...facts, alert: 'attempt_5' }, 'inbox.attempt')
   const outcome = await attempt(ctx, tx, event)
   const how = await settle(ctx, tx, { event, claim, claimed: true, startedAt: event.now }, outcome)
   const reason = 'reason' in outcome ? outcome.reason : null
-  const latencyMs =
-    outcome.kind === 'done' ? event.now - event.received_at + (performance.now() - startedAt) : null
-  ctx.metrics.settled({ account: event.account, how, reason, latencyMs })
-  if (how === 'dead') ctx.log.error({ ...facts, reason, alert: 'dead_letter' }, 'inbox.dead_letter')
-  else ctx.log.debug({ ...facts, how, reason }, 'inbox.process')
+  const waitedMs = event.now - event.received_at + (performance.now() - startedAt)
+  tellSettled(ctx, event, { how, reason, latencyMs: outcome.kind === 'done' ? waitedMs : null })
   return { how, reason }
 }
 

@@ -1,7 +1,8 @@
 // Finds what the normal path could have lost: pending events whose job is gone. An in-flight claim still shows as
 // queued, so nothing that runs is sent twice.
+import { claimSweeps, endSweep } from '../audit/sweeps-queries.ts'
 import type { WorkerContext } from '../context.ts'
-import { MINUTE_MS } from '../time.ts'
+import { MINUTE_MS, SECOND_MS } from '../time.ts'
 import { findLongPending } from './queries.ts'
 import { resendIfGone } from './store.ts'
 
@@ -9,28 +10,51 @@ const OLDER_THAN_MS = 2 * MINUTE_MS
 const BATCH = 200
 const PAGES = 5
 
-/** Where the next pass goes on, by account. */
-export type Cursors = Map<string, number>
+const NAME = 'lost_jobs'
+const EVERY_MS = 30 * SECOND_MS
+/** For `ensureSweeps`. */
+export const LOST_JOBS = { name: NAME, everyMs: EVERY_MS } as const
+const LEASE_MS = 5 * MINUTE_MS
 
-/** Sends the jobs of long pending events again where they are gone. Returns how many. */
-export const sweepLostJobs = async (
-  ctx: Pick<WorkerContext, 'work' | 'queue' | 'log'>,
-  accounts: readonly string[],
-  cursors: Cursors = new Map(),
-): Promise<number> => {
-  let sent = 0
-  for (const account of accounts) {
-    // Page by page, going on where the last pass stopped: what waits for good reason must not hide what is lost behind
-    // it, and a long backlog must not be gone through every time.
-    for (let page = 0; page < PAGES; page += 1) {
-      const swept = await sweepPage(ctx, account, cursors.get(account) ?? 0)
-      sent += swept.sent
-      cursors.set(account, swept.nextSeq ?? 0)
-      if (swept.nextSeq === null) break
-    }
+type Parts = Pick<WorkerContext, 'work' | 'queue' | 'log'>
+
+/** Runs what is due of these accounts. Returns how many jobs were sent again. */
+export const sweepLostJobs = async (ctx: Parts, accounts: readonly string[]): Promise<number> => {
+  let all = 0
+  for (const { account, cursor } of await ctx.work.run((db) =>
+    claimSweeps(db, { accounts, name: NAME, leaseMs: LEASE_MS }),
+  )) {
+    const afterSeq = (cursor as { afterSeq: number } | null)?.afterSeq ?? 0
+    const { sent, nextSeq } = await resendLost(ctx, account, afterSeq)
+    await ctx.work.run((db) =>
+      endSweep(db, {
+        account,
+        name: NAME,
+        throughAt: null,
+        cursor: nextSeq === null ? null : { afterSeq: nextSeq },
+        result: { sent },
+        nextMs: EVERY_MS,
+      }),
+    )
+    all += sent
   }
-  if (sent > 0) ctx.log.error({ sent, alert: 'jobs_lost' }, 'inbox.sweep')
-  return sent
+  return all
+}
+
+/**
+ * Sends the jobs of an account's long pending events again where they are gone. Page by page, and the next run goes on at
+ * `nextSeq`: what waits for good reason must not hide what is lost behind it, and a long backlog must not be gone
+ * through every time.
+ */
+export const resendLost = async (ctx: Parts, account: string, afterSeq = 0): Promise<Page> => {
+  let [sent, nextSeq]: [number, number | null] = [0, afterSeq]
+  for (let page = 0; page < PAGES && nextSeq !== null; page += 1) {
+    const swept: Page = await sweepPage(ctx, account, nextSeq)
+    sent += swept.sent
+    nextSeq = swept.nextSeq
+  }
+  if (sent > 0) ctx.log.error({ account, sent, alert: 'jobs_lost' }, 'inbox.sweep')
+  return { sent, nextSeq }
 }
 
 type Page = { sent: number; nextSeq: number | null }

@@ -8,6 +8,7 @@ import { SECOND_MS } from '../time.ts'
 import { findClaimedEvent } from './attempt-queries.ts'
 import { errorWord } from './attempt.ts'
 import { settle } from './settle.ts'
+import { tellSettled } from './tell.ts'
 
 /**
  * Records a failed attempt by compare-and-set; does nothing where the event was settled since. Never throws: false
@@ -24,16 +25,10 @@ export const recordUnsettled = async (ctx: WorkerContext, claim: Claim, error: u
       }
       const event = await findClaimedEvent(tx, { ...job.data, jobId: claim.id })
       if (event === null) return
-      await settle(
-        ctx,
-        tx,
-        { event, claim, claimed: false, startedAt: event.now },
-        {
-          kind: 'retry',
-          reason: 'internal_error',
-          error: errorWord(error),
-        },
-      )
+      const reason = 'internal_error'
+      const outcome = { kind: 'retry', reason, error: errorWord(error) } as const
+      const how = await settle(ctx, tx, { event, claim, claimed: false, startedAt: event.now }, outcome)
+      tellSettled(ctx, event, { how, reason, latencyMs: null })
     })
     return true
   } catch (second) {

@@ -123,6 +123,16 @@ export const listWorkers = (db: Queries) =>
     order by seen_at desc
   `)
 
+/** Transactions that workers hold open now: attempts under way, and the glance for the next one. */
+export const countActive = (db: Queries) =>
+  db.oneFirst(sql.type(z.strictObject({ active: z.number() }))`
+    select count(*)::int as active
+    from pg_stat_activity
+    where datname = current_database()
+      and application_name = 'goodstanding-work'
+      and xact_start < clock_timestamp() - interval '20 milliseconds'
+  `)
+
 const findingCount = sql.type(z.strictObject({ account: z.string(), code: z.string(), open: z.number() }))
 
 /** Open findings that nobody acknowledged. */

@@ -1,5 +1,12 @@
 // The state of everything in one look, and one sentence that says whether a person should do something.
-import { countFindings, accountStates, lastSweeps, listWorkers, type AccountState } from './status-queries.ts'
+import {
+  accountStates,
+  countActive,
+  countFindings,
+  lastSweeps,
+  listWorkers,
+  type AccountState,
+} from './status-queries.ts'
 import { listHolds } from './grants-queries.ts'
 import { answer, type Answer, type Parts } from './parts.ts'
 import { toIso } from '../time.ts'
@@ -12,6 +19,8 @@ export type Status = {
     /** What makes it go on; empty where it runs. */
     resumes: string
   })[]
+  /** Attempts under way, of all workers. */
+  active: number
   workers: Awaited<ReturnType<typeof listWorkers>>
   sweeps: Awaited<ReturnType<typeof lastSweeps>>
   findings: Awaited<ReturnType<typeof countFindings>>
@@ -23,6 +32,7 @@ export const status = async (parts: Parts): Promise<Answer<Status>> =>
   parts.database.run(async (db) => {
     const accounts = (await accountStates(db)).map((each) => ({ ...each, ...stateOf(each) }))
     const workers = await listWorkers(db)
+    const active = await countActive(db)
     const sweeps = await lastSweeps(db)
     const findings = await countFindings(db)
     const holds = await listHolds(db)
@@ -36,8 +46,10 @@ export const status = async (parts: Parts): Promise<Answer<Status>> =>
       ...holds.map(({ until_at: until }) => `revocations are held until ${toIso(until)}`),
     ]
     const verdict = problems.length === 0 ? 'All is in order.' : `Look at this: ${problems.join('; ')}.`
-    const data = { verdict, problems, accounts, workers, sweeps, findings, revocation_holds: [...holds] }
-    return answer({ ...data, findings, sweeps, workers }, problems.length > 0)
+    return answer(
+      { verdict, problems, accounts, active, workers, sweeps, findings, revocation_holds: holds },
+      problems.length > 0,
+    )
   })
 
 const stateOf = ({ hold, pause_cause: cause, probe_at: probe, account }: AccountState) => {

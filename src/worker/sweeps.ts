@@ -1,15 +1,18 @@
 // Sweeps that may take minutes, beside the upkeep and never in its way: one after another, each claimed in the database,
 // so that of several processes one runs it.
 import type { WorkerContext } from '../context.ts'
-import { ensureSweeps } from '../audit/sweeps-queries.ts'
+import { ensureSweeps, type SweepKey } from '../audit/sweeps-queries.ts'
 import { ENDS, recordEnds } from '../entitlements/ends.ts'
 import { CATCHUP, catchUp } from '../inbox/catchup.ts'
 import { RETENTION, sweepBodies } from '../inbox/retention.ts'
+import { LOST_JOBS, sweepLostJobs } from '../inbox/sweep.ts'
 import { DRIFT, sweepDrift } from '../operate/drift-sweep.ts'
 import { SECOND_MS } from '../time.ts'
 import { workableAccounts } from './upkeep.ts'
 
 const LOOK_MS = 5 * SECOND_MS
+
+type Known = { name: SweepKey['name']; everyMs: number }
 
 export type Sweeps = { stop: () => Promise<void> }
 
@@ -19,10 +22,7 @@ export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   let timer: NodeJS.Timeout | undefined
   const known = new Set<string>()
   // Rows stay once they are there: a look at rest must not write.
-  const ensure = async (
-    sweep: typeof CATCHUP | typeof RETENTION | typeof ENDS | typeof DRIFT,
-    all: readonly string[],
-  ) => {
+  const ensure = async (sweep: Known, all: readonly string[]) => {
     const accounts = all.filter((account) => !known.has(`${sweep.name} ${account}`))
     if (accounts.length === 0) return
     await ctx.work.run((db) => ensureSweeps(db, { ...sweep, accounts }))
@@ -33,6 +33,8 @@ export const startSweeps = (ctx: WorkerContext, wake: () => void): Sweeps => {
   const look = async () => {
     try {
       const running = await workableAccounts(ctx)
+      await ensure(LOST_JOBS, everyone)
+      if ((await sweepLostJobs(ctx, running)) > 0) wake()
       await ensure(ENDS, everyone)
       await recordEnds(ctx, running)
       // Without a key nothing can be asked.

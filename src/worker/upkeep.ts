@@ -1,10 +1,9 @@
 // What a worker process does beside its slots: know which accounts may be worked, probe paused ones, pin Stripe's
-// account ids, send due rechecks, find lost jobs. Each pass is safe to run in several processes at once.
+// account ids, send due rechecks. Each pass is safe to run in several processes at once.
 import { forgetWorker, noteWorker } from '../audit/sweeps-queries.ts'
 import type { WorkerContext } from '../context.ts'
 import { sweepRechecks } from '../entitlements/sweep.ts'
 import { anyDue, oldestPendingAge } from '../inbox/queries.ts'
-import { sweepLostJobs, type Cursors } from '../inbox/sweep.ts'
 import type { StripeAccount } from '../stripe/accounts.ts'
 import { readStripeFailure } from '../stripe/failure.ts'
 import {
@@ -20,7 +19,7 @@ import { SECOND_MS } from '../time.ts'
 // All workers read the accounts' rows before they claim; a pause takes hold within this.
 const ACCOUNTS_FRESH_MS = 500
 const TICK_MS = SECOND_MS
-const LOST_JOBS_EACH_TICKS = 30
+const OLDEST_EACH_TICKS = 30
 // `status` takes one that is silent for half a minute for gone.
 const SEEN_EACH_TICKS = 10
 
@@ -61,7 +60,6 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   const pins: Pins = new Map()
-  const cursors: Cursors = new Map()
   const tick = async (count: number) => {
     try {
       if (count % SEEN_EACH_TICKS === 0) await ctx.work.run((db) => noteWorker(db, ctx))
@@ -73,10 +71,7 @@ export const startUpkeep = (ctx: WorkerContext, wake: () => void): Upkeep => {
       }
       const accounts = await workableAccounts(ctx)
       if ((await sweepRechecks(ctx, accounts)) > 0) wake()
-      if (count % LOST_JOBS_EACH_TICKS === LOST_JOBS_EACH_TICKS - 1) {
-        if ((await sweepLostJobs(ctx, accounts, cursors)) > 0) wake()
-        await alertOldest(ctx, accounts)
-      }
+      if (count % OLDEST_EACH_TICKS === OLDEST_EACH_TICKS - 1) await alertOldest(ctx, accounts)
     } catch (error) {
       ctx.log.warn({ err: error }, 'worker.upkeep_failed')
     }

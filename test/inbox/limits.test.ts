@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { anEvent } from '../harness/event.ts'
 import { until } from '../harness/service.ts'
 import { openWorld } from '../harness/world.ts'
-import { sweepLostJobs } from '../../src/inbox/sweep.ts'
+import { resendLost } from '../../src/inbox/sweep.ts'
 
 test('twenty competing subscriptions are dead-lettered at once, by their own reason', async () => {
   const world = await openWorld()
@@ -35,5 +35,5 @@ test('a lost job behind more than a page of waiting events is found', async () =
   await world.query("update goodstanding.billing_events set received_at = received_at - interval '1 hour'")
   const { api: work, queue, log } = world.runtime.context
 
-  expect(await sweepLostJobs({ work, queue, log }, ['default'])).toBe(1)
+  expect((await resendLost({ work, queue, log }, 'default')).sent).toBe(1)
 })

@@ -52,6 +52,19 @@ test('grants and losses that no webhook told are found, and within the budget bo
   expect(await dryRun(world)).toMatchObject({ differences: [] })
 })
 
+test('a subscription that we never heard of, of a customer whom we know, is a gain', async () => {
+  const world = await openWorld()
+  const { id } = world.shop.customer({ metadata: { tenant_id: 'acme' } })
+  await world.deliver()
+  world.shop.subscribe(id, { items: [{ price: 'price_pro', quantity: 4 }] })
+  await lose(world)
+
+  expect(kinds(await dryRun(world))).toEqual(['unknown_subscription gains'])
+  await runSweep(world, 'drift')
+  await world.settle()
+  expect(await seatsOf(world, 'acme')).toBe(4)
+})
+
 test('past the budget nobody loses access until a person approves; grants are followed meanwhile', async () => {
   const world = await openWorld({ env: { DRIFT_MAX_REVOCATIONS: '1' } })
   const [ada, bob, eve] = [await signUp(world, 'ada'), await signUp(world, 'bob'), await signUp(world, 'eve')]
