@@ -65,10 +65,7 @@ const bind = async (
 ): Promise<Linked> => {
   const link = await linkTenant(tx, { account: event.account, customerId, ...hint })
   if (link.kind === 'conflict') {
-    const error = `bound: ${link.boundTenantId ?? link.boundCustomerId ?? ''}; named: ${hint.tenantId}`.slice(
-      0,
-      500,
-    )
+    const error = `bound: ${link.boundTenantId ?? link.boundCustomerId ?? ''}; named: ${hint.tenantId}`
     return stop({ kind: 'permanent', reason: 'ambiguous_customer_linkage', error })
   }
   if (link.kind === 'unchanged') return { kind: 'known' }

@@ -18,7 +18,11 @@ test('without a difference a comparison says so and records nothing but itself',
   await signUp(world)
   await world.settle()
 
+  const calls = () => world.sim.calls({ path: /^\/v1\//, method: 'GET' }).length
+  const before = calls()
   expect(await dryRun(world)).toMatchObject({ compared: 1, differences: [] })
+  // The list alone: whom nobody suspects is not asked for.
+  expect(calls() - before).toBe(1)
   expect(await runs(world)).toEqual([])
   expect((await runSweep(world, 'drift'))['result']).toMatchObject({ compared: 1, differences: 0 })
   expect(await runs(world)).toMatchObject([{ state: 'done', losses: 0 }])

@@ -15,7 +15,9 @@ import type { ClockState, EndpointState } from './records-platform.ts'
 export type Metadata = Record<string, string>
 export type Collection = 'charge_automatically' | 'send_invoice'
 export type PauseBehavior = 'keep_as_draft' | 'mark_uncollectible' | 'void'
-export type Interval = 'day' | 'week' | 'month' | 'year'
+/** How often a price recurs. */
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const
+export type Interval = (typeof INTERVALS)[number]
 export type SubStatus =
   | 'active'
   | 'canceled'

@@ -3,7 +3,7 @@
 import { missing } from '../errors.ts'
 import { createCoupon, deleteCoupon, updateCoupon } from '../life/coupons.ts'
 import { deletePlan, deleteProduct, updatePrice, updateProduct } from '../life/catalog.ts'
-import type { CouponState, Interval } from '../records.ts'
+import { INTERVALS, type CouponState } from '../records.ts'
 import { deletedPlanWire, deletedProductWire } from '../wire/catalog.ts'
 import { planWire, priceWire, productWire } from '../wire/catalog.ts'
 import { couponWire, deletedCouponWire } from '../wire/discounts.ts'
@@ -11,8 +11,6 @@ import { need } from '../world.ts'
 import { bool, given, hash, int, metadataOf, str, strings, word } from './form.ts'
 import { page, retrieve } from './routing.ts'
 import type { Route, RouteContext } from './routing.ts'
-
-const INTERVALS: readonly Interval[] = ['day', 'week', 'month', 'year']
 
 const createPrice = ({ world, shop, body }: RouteContext) => {
   const recurring = hash(body, 'recurring')

@@ -8,7 +8,7 @@ import {
   updateSchedule,
 } from '../life/schedules.ts'
 import type { PhaseInput } from '../life/schedules.ts'
-import type { Interval } from '../records.ts'
+import { INTERVALS } from '../records.ts'
 import { scheduleWire } from '../wire/schedule.ts'
 import { need } from '../world.ts'
 import type { World } from '../world.ts'
@@ -18,7 +18,6 @@ import { page, retrieve } from './routing.ts'
 import type { Route, RouteContext } from './routing.ts'
 
 const ENDS = ['cancel', 'release'] as const
-const INTERVALS: readonly Interval[] = ['day', 'week', 'month', 'year']
 
 const phaseIn = (phase: Params): PhaseInput => {
   const duration = hash(phase, 'duration')
