@@ -101,6 +101,7 @@ export const LOOKING: CommandRow[] = [
     operation: 'audit-list',
     options: [['--since <time>', ''], ['--until <time>', ''], LIMIT],
   },
+  { path: 'audit verify', operation: 'audit-verify' },
   { path: 'queue', operation: 'queue' },
 ]
 

@@ -174,3 +174,16 @@ export const renderReconciled = ({ settled, customers, entitlements }: DataOf<'r
   `${customers.map(({ customer }) => customer).join(', ')}: ${settled ? 'read' : 'still under way'}.`,
   ...entitlements.map(({ tenant, plan, state }) => `${tenant}: plan ${plan} (${state})`),
 ]
+
+export const renderVerified = (verified: DataOf<'audit-verify'>): string[] => {
+  const broken = verified.filter(({ violations }) => violations.length > 0)
+  return [
+    ...verified.flatMap(({ promise, violations }) => [
+      `${violations.length === 0 ? 'holds ' : 'BROKEN'}  ${promise}`,
+      ...violations.map(({ subject, what }) => `          ${subject}: ${what}`),
+    ]),
+    broken.length === 0
+      ? 'Everything that is promised holds.'
+      : `${broken.length} of ${verified.length} promises are broken.`,
+  ]
+}

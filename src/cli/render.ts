@@ -11,6 +11,7 @@ import {
   renderTimeline,
   renderUnlinked,
   renderUnmapped,
+  renderVerified,
   renderWhy,
 } from './render-customers.ts'
 import {
@@ -58,6 +59,7 @@ export const RENDER: Renderings = {
   'drift-run': renderDrift,
   'drift-approve': (run) => renderDriftRuns([run]),
   'audit-list': renderAudit,
+  'audit-verify': renderVerified,
   queue: renderQueues,
   catchup: renderCatchup,
   'catchup-store': renderCatchup,

@@ -51,8 +51,6 @@ export const findAckStates = (db: Queries, events: readonly EventKey[]) =>
 const joinRow = sql.type(
   z.strictObject({
     settled: z.boolean(),
-    /** Another delivery waits for it now. */
-    awaited: z.boolean(),
     /** Due only after so long. */
     wait_ms: z.number(),
     last,
@@ -64,7 +62,6 @@ const joinRow = sql.type(
 export const findForJoin = (tx: Transaction, { account, eventId }: EventKey) =>
   tx.maybeOne(joinRow`
     select event.processed_at is not null or event.dead_letter_at is not null as settled,
-      coalesce(event.ack_wait_until > goodstanding.clock(), false) as awaited,
       greatest(0, coalesce(extract(epoch from event.next_attempt_at - goodstanding.clock()) * 1000, 0))::float8
         as wait_ms,
       ${lastOutcome},

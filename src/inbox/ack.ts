@@ -97,7 +97,6 @@ const joinWait = ({ database, queue }: Parts, key: EventKey, waitMs: number): Pr
   database.transaction<Ack | null>(async (tx) => {
     const found = await findForJoin(tx, key)
     if (found === null || found.settled) return 'settled'
-    if (found.awaited) return 'awaited'
     const dueNow = found.last === 'retry' && found.wait_ms > 0
     if (!dueNow && found.wait_ms > waitMs) return 'waiting'
     if (!(await stampWait(tx, { ...key, waitMs, dueNow }))) return 'awaited'

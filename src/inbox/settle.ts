@@ -21,7 +21,7 @@ import {
 import { eventJobOf } from './store.ts'
 
 /** Dead letter after this many counted attempts in an epoch. */
-const ATTEMPTS_MAX = 12
+export const ATTEMPTS_MAX = 12
 /** By then a person should know (rules.md section 7). */
 export const ALERT_AT_ATTEMPT = 5
 

@@ -22,6 +22,7 @@ import {
   whom,
 } from './inputs.ts'
 import { status } from './status.ts'
+import { auditVerify } from './verify.ts'
 import { reads } from './operation.ts'
 
 export const LOOKS = {
@@ -89,6 +90,9 @@ export const LOOKS = {
     'What people did, newest first.',
     z.strictObject({ since: time.optional(), until: time.optional(), limit }),
     auditList,
+  ),
+  'audit-verify': reads('explain', 'Whether what is promised holds in this database.', nothing, (parts) =>
+    auditVerify(parts),
   ),
   queue: reads('explain', 'The queues of pg-boss by state.', nothing, (parts) => queues(parts)),
   catchup: reads(

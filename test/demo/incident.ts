@@ -65,6 +65,7 @@ const play = async (shift: Shift): Promise<boolean> => {
   }
   shift.title('The end of the shift')
   await shift.expect(['status'], /^All is in order\./)
+  await shift.expect(['audit', 'verify'], /Everything that is promised holds/)
   await shift.expect(['audit', 'list'], /requeue[^]*resolve --discard|resolve --discard[^]*requeue/)
   await shift.exported()
   return shift.right()

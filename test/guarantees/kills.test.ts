@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished, expect, test } from 'vitest'
+import { brokenPromises } from '../harness/cli.ts'
 import { openWorld, until, type World } from '../harness/world.ts'
 
 const KILLS = 10
@@ -35,6 +36,7 @@ test('a worker killed ten times in the middle of 200 events loses none, runs non
   expect(left).toBeGreaterThan(0)
   expect(code).toBe(0)
   expect(await world.query(faults)).toEqual([])
+  expect(await brokenPromises(world)).toEqual([])
   const [{ attempts }] = (await world.query<{ attempts: number }>(
     'select max(attempts) as attempts from goodstanding.billing_events',
   )) as [{ attempts: number }]

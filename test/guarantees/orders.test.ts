@@ -2,6 +2,7 @@
 // losses while Stripe fails now and then, ends as an independent reading of Stripe expects.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { brokenPromises } from '../harness/cli.ts'
 import { CATALOG, openWorld, until, type World } from '../harness/world.ts'
 import { FIRST_MONTHS, TENANTS, type Stage } from '../demo/stories.ts'
 import { expectedEntitlements } from '../stripe-sim/oracle.ts'
@@ -20,6 +21,7 @@ test.each(ORDERS)('order %i of a life cycle ends as Stripe has it', async (seed)
     expect({ id, ...(await effective(world, id)) }).toEqual({ id, ...expected })
   }
   expect(await world.query(unsettled)).toEqual([])
+  expect(await brokenPromises(world)).toEqual([])
   expect(await world.query(appliedTwice)).toEqual([])
   expect(await world.query(privateJobs)).toEqual([])
   expect(await silentDisagreements(world)).toEqual([])

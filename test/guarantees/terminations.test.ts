@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { hurry } from '../harness/time-travel.ts'
+import { brokenPromises } from '../harness/cli.ts'
 import { openWorld, pending, seatsOf, until } from '../harness/world.ts'
 import { seededRng } from '../stripe-sim/sim.ts'
 
@@ -39,6 +40,7 @@ test('all connections cut 25 times under load: nothing is lost, run twice or lef
   const twice =
     "select event_id from goodstanding.event_attempts where outcome = 'done' group by 1 having count(*) > 1"
   expect(await world.query(twice)).toEqual([])
+  expect(await brokenPromises(world)).toEqual([])
   expect(
     await world.query('select 1 from goodstanding.billing_events where dead_letter_at is not null'),
   ).toEqual([])

@@ -23,3 +23,11 @@ export const cliOf =
 
 /** The answer of a command with `--json`. */
 export const answerOf = async <T>(run: Promise<Said>): Promise<T> => JSON.parse((await run).said) as T
+
+type Verified = { promise: string; violations: { subject: string; what: string }[] }[]
+
+/** What the auditor (`audit verify`) finds broken in the world's database. */
+export const brokenPromises = async (world: Pick<World, 'env' | 'database'>): Promise<Verified> =>
+  (await answerOf<Verified>(cliOf(world)('audit', 'verify', '--json'))).filter(
+    ({ violations }) => violations.length > 0,
+  )

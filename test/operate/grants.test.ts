@@ -129,6 +129,20 @@ test('an end that passes under a hold is not applied until the hold is over', as
   expect(await planOf(world)).toBe('free')
 })
 
+test('an end that had passed before the hold, and that no sweep has recorded yet, stays passed', async () => {
+  const world = await openWorld()
+  const { id } = await signUp(world)
+  await world.settle()
+  world.shop.updateSubscription(id, { cancelAt: Date.now() + 3_600_000 })
+  await world.deliver()
+  await world.stopWorker()
+  await world.advance(2 * 3_600_000)
+  expect(await planOf(world)).toBe('free')
+
+  await cliOf(world)('hold', 'revocations', '--until', at(3), ...SIGNED)
+  expect(await planOf(world)).toBe('free')
+})
+
 test('a second hold moves the end of the first, and one account may be held alone', async () => {
   const world = await openWorld()
   const cli = cliOf(world)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { cliOf, SIGNED } from '../harness/cli.ts'
 import { anEvent } from '../harness/event.ts'
 import { postDelivery } from '../harness/post.ts'
-import { until } from '../harness/service.ts'
+import { READ_TOKEN, until } from '../harness/service.ts'
 import { openWorld, signUp, type World } from '../harness/world.ts'
 
 const actions = ({ query }: World) =>
@@ -58,6 +58,27 @@ test('a dead letter is listed with what to do, requeued once, and listed again a
     [1, 'dead'],
     [2, 'dead'],
   ])
+})
+
+test('a decision about one life of an event is not taken for the next', async () => {
+  const world = await openWorld()
+  const { id } = await deadLetter(world)
+  await cliOf(world)('requeue', id, ...SIGNED)
+  await until('it died again', async () => {
+    const row = await world.event(id)
+    return row['dead_letter_at'] !== null && row['epoch'] === 2
+  })
+  const requeue = async (epoch: number) =>
+    (
+      await fetch(`${world.url}/v1/operate/requeue`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${READ_TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ event: id, epoch, reason: 'as looked at' }),
+      })
+    ).status
+
+  expect(await requeue(1)).toBe(409)
+  expect(await requeue(2)).toBe(200)
 })
 
 test('a requeue after the cause is gone applies the event', async () => {
