@@ -151,8 +151,8 @@ const startWork = async (context: Context, url: string, pooled: boolean, open: O
   const budgetPool = await open('budget', 2)
   const worker: WorkerContext = {
     ...context,
-    // One connection a slot, and two for the poll, the pass and the upkeep.
-    work: await open('work', context.config.worker.batchSize + 2, { statementTimeoutMs: 10 * SECOND_MS }),
+    // One connection a slot, and four for the poll, the pass, the upkeep and the sweeps.
+    work: await open('work', context.config.worker.batchSize + 4, { statementTimeoutMs: 10 * SECOND_MS }),
     reserve: await open('reserve', 1),
     budget: openBudget(
       budgetPool,

@@ -30,7 +30,6 @@ type Waiting = {
   key: EventKey
   endsAt: number
   resolve: (ack: Ack) => void
-  reject: (error: unknown) => void
 }
 
 const LOOK_MS = 50
@@ -51,16 +50,17 @@ export const openAcks = (parts: Parts, waitMs: number): Acks => {
         one.resolve(ack)
         return false
       })
-    } catch (error) {
-      for (const one of waiting.splice(0)) one.reject(error)
+    } catch {
+      // The event is stored; what becomes of it cannot be seen just now.
+      for (const one of waiting.splice(0)) one.resolve('waiting')
     }
     looking = waiting.length > 0
     if (looking) setTimeout(() => void look(), LOOK_MS)
   }
   const wait = (key: EventKey) =>
-    new Promise<Ack>((resolve, reject) => {
+    new Promise<Ack>((resolve) => {
       if (waiting.length >= WAITING_MAX) return resolve('waiting')
-      waiting.push({ key, endsAt: performance.now() + waitMs, resolve, reject })
+      waiting.push({ key, endsAt: performance.now() + waitMs, resolve })
       if (looking) return
       looking = true
       setTimeout(() => void look(), LOOK_MS)

@@ -81,9 +81,12 @@ export const findUnlinked = (db: Queries, input: { account?: string | undefined;
       select account, customer_id,
         count(*) filter (where dead_letter_at is null) as waiting,
         count(*) filter (where dead_letter_at is not null) as dead
-      from goodstanding.billing_events
-      where processed_at is null
-        and reason = 'customer_not_linked'
+      from (
+        select * from goodstanding.billing_events where processed_at is null and dead_letter_at is null
+        union all
+        select * from goodstanding.billing_events where dead_letter_at is not null
+      ) stopped
+      where reason = 'customer_not_linked'
       group by account, customer_id
     ) events using (account, customer_id)
     left join goodstanding.findings finding
@@ -145,9 +148,12 @@ export const blockedByPrice = (db: Queries) =>
       count(*) filter (where dead_letter_at is null)::int as waiting,
       count(*) filter (where dead_letter_at is not null)::int as dead,
       min(event_id) as example
-    from goodstanding.billing_events
-    where processed_at is null
-      and reason = 'unmapped_stripe_price'
+    from (
+      select * from goodstanding.billing_events where processed_at is null and dead_letter_at is null
+      union all
+      select * from goodstanding.billing_events where dead_letter_at is not null
+    ) stopped
+    where reason = 'unmapped_stripe_price'
     group by account, last_error
     order by count(*) desc
   `)

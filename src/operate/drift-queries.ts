@@ -27,26 +27,33 @@ export const findKnown = (db: Queries, input: { account: string; customerIds: re
 
 const ofUs = sql.type(z.strictObject({ customer_id: z.string(), subscription_id: z.string() }))
 
-/** Subscriptions that we believe to live, and those that give access though we believe them over; of linked customers. */
+/** Subscriptions of linked customers that we believe to live, a page by id. */
 export const believedLive = (db: Queries, input: { account: string; after: string; limit: number }) =>
   db.any(ofUs`
-    select customer.customer_id, believed.subscription_id
-    from (
-      select account, subscription_id, customer_id
-      from goodstanding.subscriptions
-      where status not in ('canceled', 'incomplete_expired')
-      union
-      select account, subscription_id, customer_id
-      from goodstanding.entitlements
-      where granted
-    ) believed
+    select customer.customer_id, subscription.subscription_id
+    from goodstanding.subscriptions subscription
     join goodstanding.customers customer
-      on customer.account = believed.account
-      and customer.customer_id = believed.customer_id
-    where believed.account = ${input.account}
+      on customer.account = subscription.account
+      and customer.customer_id = subscription.customer_id
+    where subscription.account = ${input.account}
+      and subscription.status not in ('canceled', 'incomplete_expired')
       and customer.tenant_id is not null
-      and believed.subscription_id > ${input.after}
-    order by believed.subscription_id
+      and subscription.subscription_id > ${input.after}
+    order by subscription.subscription_id
+    limit ${input.limit}
+  `)
+
+/** Access that comes from a subscription which we believe to be over, or do not know. */
+export const baseless = (db: Queries, input: { account: string; limit: number }) =>
+  db.any(ofUs`
+    select distinct entitlement.customer_id, entitlement.subscription_id
+    from goodstanding.entitlements entitlement
+    left join goodstanding.subscriptions subscription
+      on subscription.account = entitlement.account
+      and subscription.subscription_id = entitlement.subscription_id
+    where entitlement.account = ${input.account}
+      and entitlement.granted
+      and coalesce(subscription.status in ('canceled', 'incomplete_expired'), true)
     limit ${input.limit}
   `)
 

@@ -7,7 +7,7 @@ import { isEnded } from '../entitlements/evidence.ts'
 import type { Subscription } from '../entitlements/model.ts'
 import { readCustomer, readSubscription } from '../entitlements/snapshot.ts'
 import { loadSubscriptionsById } from '../entitlements/subscription-queries.ts'
-import { believedLive, findKnown } from './drift-queries.ts'
+import { baseless, believedLive, findKnown } from './drift-queries.ts'
 import { toldOf } from './explain.ts'
 import { readerOf, type Parts } from './parts.ts'
 
@@ -121,14 +121,18 @@ const missingSuspects = async (
   listed: ReadonlySet<string>,
   add: (suspect: Suspect) => void,
 ) => {
+  const suspect = (row: { customer_id: string; subscription_id: string }) => {
+    const { customer_id: customerId, subscription_id: subscription } = row
+    if (listed.has(subscription)) return
+    add({ customerId, kind: 'missing_at_stripe', detail: { subscription }, tenantHint: null })
+  }
+  const limit = BELIEVED_PAGE
+  for (const row of await parts.database.run((db) => baseless(db, { account, limit }))) suspect(row)
   for (let after = ''; ;) {
-    const page = await parts.database.run((db) => believedLive(db, { account, after, limit: BELIEVED_PAGE }))
-    for (const { customer_id: customerId, subscription_id: subscription } of page) {
-      if (listed.has(subscription)) continue
-      add({ customerId, kind: 'missing_at_stripe', detail: { subscription }, tenantHint: null })
-    }
+    const page = await parts.database.run((db) => believedLive(db, { account, after, limit }))
+    for (const row of page) suspect(row)
     const last = page.at(-1)
-    if (last === undefined || page.length < BELIEVED_PAGE) return
+    if (last === undefined || page.length < limit) return
     after = last.subscription_id
   }
 }

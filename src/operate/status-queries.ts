@@ -53,9 +53,13 @@ export const accountStates = (db: Queries) =>
           coalesce(event.reason = any(${sql.array([...WAITING_REASONS], 'text')}), false) as deferred,
           event.received_at,
           event.attempts
-        from goodstanding.billing_events event
+        from (
+          -- Each by the index that it has: processed rows are never looked at.
+          select * from goodstanding.billing_events where processed_at is null and dead_letter_at is null
+          union all
+          select * from goodstanding.billing_events where dead_letter_at is not null
+        ) event
         where event.account = account.account
-          and event.processed_at is null
       ) known
     ) events
     cross join lateral (

@@ -142,3 +142,20 @@ test('an account that is paused by a person says so, applies nothing, and goes o
   expect((await world.read('acme')).body['plan']).toBe('pro')
   expect((await actions(world)).map(({ verb }) => verb)).toEqual(['account pause', 'account resume'])
 })
+
+test('an event that could be worked and waits is behind; one that waits by rule is only deferred', async () => {
+  const world = await openWorld({ worker: false })
+  await world.query("insert into goodstanding.workers (worker, version) values ('somebody', '0')")
+  await postDelivery(world.url, JSON.stringify(anEvent()))
+  expect((await cliOf(world)('status')).said).toMatch(/^All is in order\./)
+  await world.query("update goodstanding.billing_events set received_at = received_at - interval '6 minutes'")
+  expect(await cliOf(world)('status')).toMatchObject({
+    code: 3,
+    said: expect.stringContaining('default is behind') as string,
+  })
+
+  await world.query("update goodstanding.billing_events set reason = 'customer_not_linked', attempts = 1")
+  expect((await cliOf(world)('status')).said).toMatch(
+    /^All is in order\.[^]*default +test +runs +0 +1 +1 +0 +1/,
+  )
+})
