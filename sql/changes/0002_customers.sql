@@ -14,6 +14,7 @@ create table goodstanding.customers (
   tenant_id text references goodstanding.tenants (tenant_id),
   linked_by text check (linked_by in ('checkout', 'metadata', 'api', 'operator')),
   linked_at timestamptz,
+  taken_from text,
   deleted boolean not null default false,
   test_clock_at timestamptz,
   lookup_ticket bigint not null default 0,
@@ -37,6 +38,8 @@ create table goodstanding.customers (
 );
 comment on table goodstanding.customers is
   'Stripe customers of each account, the tenant each is linked to, and the ticket, time, catalog and rules of the last read.';
+comment on column goodstanding.customers.taken_from is
+  'The tenant that an operator took it from: what Stripe''s metadata says does not link it to that one again; a person or the API may.';
 comment on column goodstanding.customers.lookup_ticket is
   'Number of the last look at the customer alone that found no tenant in its metadata: events before it need no other.';
 comment on column goodstanding.customers.read_paused_total is

@@ -10,6 +10,7 @@ const customer = z.strictObject({
   account: z.string(),
   customer_id: z.string(),
   tenant_id: z.string().nullable(),
+  taken_from: z.string().nullable(),
   deleted: z.boolean(),
   lookup_ticket: z.number(),
   read_ticket: z.number(),
@@ -25,7 +26,7 @@ export type CustomerRow = z.infer<typeof customer>
 const customerRow = sql.type(customer)
 
 const columns = sql.fragment`
-  account, customer_id, tenant_id, deleted, lookup_ticket, read_ticket, read_at, catalog_hash, decision_version, failures,
+  account, customer_id, tenant_id, taken_from, deleted, lookup_ticket, read_ticket, read_at, catalog_hash, decision_version, failures,
   evidence_at, payment, payment_at
 `
 
@@ -74,7 +75,8 @@ export const bindCustomer = async (
     update goodstanding.customers
     set tenant_id = ${input.tenantId},
         linked_by = ${input.by},
-        linked_at = goodstanding.clock()
+        linked_at = goodstanding.clock(),
+        taken_from = null
     where account = ${input.account}
       and customer_id = ${input.customerId}
       and tenant_id is null

@@ -29,11 +29,17 @@ export const linkFromEvent = async (
   meaning: Extract<Interpretation, { kind: 'reconcile' }>,
   reader: (() => StripeReader) | null,
 ): Promise<Linked> => {
-  const { tenant_id: bound, lookup_ticket: looked } = await rememberCustomer(tx, {
+  const {
+    tenant_id: bound,
+    taken_from: taken,
+    lookup_ticket: looked,
+  } = await rememberCustomer(tx, {
     account: event.account,
     customerId,
   })
-  if (meaning.hint.kind === 'tenant') return bind(tx, event, customerId, meaning.hint)
+  // An operator took it away from that tenant: what Stripe still says does not give it back.
+  if (meaning.hint.kind === 'tenant' && meaning.hint.tenantId !== taken)
+    return bind(tx, event, customerId, meaning.hint)
   if (bound !== null) return { kind: 'known' }
   const waits = reader === null ? waitsForLink(event.type) : meaning.impliesSubscription
   if (!waits) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
@@ -48,7 +54,7 @@ export const linkFromEvent = async (
     return stop({ kind: 'permanent', reason: 'unrecognized_stripe_payload', error: customer.why })
   if (customer.value.deleted) return stop({ kind: 'done', processed: 'ignored', reason: 'no_tenant' })
   const tenantId = customer.value.tenantId
-  return tenantId === null
+  return tenantId === null || tenantId === taken
     ? stop(waitForLink, ticket)
     : bind(tx, event, customerId, { tenantId, by: 'metadata' })
 }

@@ -216,6 +216,7 @@ export const unbindCustomer = (tx: Transaction, { account, customerId }: Custome
     set tenant_id = null,
         linked_by = null,
         linked_at = null,
+        taken_from = old.tenant_id,
         catalog_hash = null,
         recheck_at = null
     from goodstanding.customers old

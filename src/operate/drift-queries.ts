@@ -4,13 +4,18 @@ import { z } from 'zod'
 import type { Queries, Transaction } from '../postgres/pool.ts'
 
 const knownRow = sql.type(
-  z.strictObject({ customer_id: z.string(), tenant_id: z.string().nullable(), in_flight: z.boolean() }),
+  z.strictObject({
+    customer_id: z.string(),
+    tenant_id: z.string().nullable(),
+    taken_from: z.string().nullable(),
+    in_flight: z.boolean(),
+  }),
 )
 
 /** Of these customers those that we know: their tenant, and whether an event of theirs is about to be worked. */
 export const findKnown = (db: Queries, input: { account: string; customerIds: readonly string[] }) =>
   db.any(knownRow`
-    select customer.customer_id, customer.tenant_id,
+    select customer.customer_id, customer.tenant_id, customer.taken_from,
       exists (
         select 1
         from goodstanding.billing_events event

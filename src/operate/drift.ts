@@ -15,8 +15,10 @@ export type Suspect = {
   customerId: string
   kind: Drifted | 'missing_at_stripe' | 'not_linked'
   detail: Record<string, unknown>
-  /** Named by the subscription's metadata, where nobody linked the customer. */
+  /** Named by Stripe's metadata, where nobody linked the customer. */
   tenantHint: string | null
+  /** An operator took the customer from this tenant: no hint may give it back. */
+  takenFrom?: string | null
 }
 
 export type Difference = Suspect & {
@@ -99,7 +101,7 @@ const suspectsOf = async (parts: Parts, account: string, page: readonly Listed[]
     const customer = known.get(subscription.customerId)
     // What is about to be worked is late, not lost.
     if (customer?.in_flight === true) return []
-    if (customer?.tenant_id == null) return notLinked(subscription)
+    if (customer?.tenant_id == null) return notLinked(subscription, customer?.taken_from ?? null)
     const drift = driftOf(subscription, stored.get(subscription.id) ?? null, { items })
     if (drift === null) return []
     const { kind, fields } = drift
@@ -110,10 +112,18 @@ const suspectsOf = async (parts: Parts, account: string, page: readonly Listed[]
 
 const UNPAID_YET = new Set(['incomplete', 'incomplete_expired'])
 
-const notLinked = ({ id, status, customerId, tenantId }: Subscription): Suspect[] =>
+const notLinked = ({ id, status, customerId, tenantId }: Subscription, takenFrom: string | null): Suspect[] =>
   UNPAID_YET.has(status) || isEnded(status)
     ? []
-    : [{ customerId, kind: 'not_linked', detail: { subscription: id, status }, tenantHint: tenantId }]
+    : [
+        {
+          customerId,
+          kind: 'not_linked',
+          detail: { subscription: id, status },
+          tenantHint: tenantId,
+          takenFrom,
+        },
+      ]
 
 const missingSuspects = async (
   parts: Parts,
@@ -142,7 +152,8 @@ const confirm = async (parts: Parts, account: string, suspect: Suspect): Promise
   const reader = readerOf(parts, account)
   if (reader === null) return null
   if (suspect.kind === 'not_linked') {
-    const tenantHint = suspect.tenantHint ?? (await tenantOf(reader, suspect.customerId))
+    const named = suspect.tenantHint ?? (await tenantOf(reader, suspect.customerId))
+    const tenantHint = named === suspect.takenFrom ? null : named
     const would = tenantHint === null ? 'nobody said which tenant it is' : `its metadata names ${tenantHint}`
     return { ...suspect, tenantHint, effect: 'unlinked', would }
   }

@@ -1,6 +1,7 @@
 // Whose customer it is, as an operator says it: link, unlink, and replace, each recorded, none by accident.
 import { expect, test } from 'vitest'
 import { cliOf, SIGNED } from '../harness/cli.ts'
+import { runSweep } from '../harness/sweeps.ts'
 import { ACCOUNT, openWorld, seatsOf, signUp, untilStopped, type World } from '../harness/world.ts'
 
 const planOf = async (world: World, tenant: string) => (await world.read(tenant)).body['plan']
@@ -58,6 +59,24 @@ test('unlink ends what the customer gave, and says so where it gave nothing', as
   expect((await cli('link', 'acme', customer, ...SIGNED)).code).toBe(0)
   await world.settle()
   expect(await seatsOf(world)).toBe(2)
+})
+
+test('what an operator unlinked stays so, whatever the metadata at Stripe says, until a person links it', async () => {
+  const world = await openWorld()
+  const cli = cliOf(world)
+  const { customer, id } = await signUp(world)
+  await world.settle()
+  await cli('unlink', customer, ...SIGNED)
+  world.shop.updateSubscription(id, { quantity: 3, metadata: { tenant_id: 'acme' } })
+  await world.sim.delivery.flush()
+  await untilStopped(world, 'customer_not_linked')
+  await runSweep(world, 'drift')
+
+  expect(await planOf(world, 'acme')).toBe('free')
+  expect((await cli('customers', 'list', '--unlinked')).said).toContain(customer)
+  expect((await cli('link', 'acme', customer, ...SIGNED)).code).toBe(0)
+  await world.settle()
+  expect(await seatsOf(world)).toBe(3)
 })
 
 test('replace hands a customer over without a moment in which nobody has access', async () => {
